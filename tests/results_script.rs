@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/results");
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts");
 
 /// The dry run, the run of which a subject fails, its figures, its records.
 const FSLAB: &str = r#"#!/bin/sh
@@ -15,11 +15,16 @@ case "$*" in
 run*--dry-run) printf 'venue  sim, lab %s\nhash   %s\n' "${LAB:-0123456789ab}" "${HASH:-f00d}" ;;
 run*) exit "${CODE:-3}" ;;
 show*) echo "Fingerprint ${FINGERPRINT:-29dcda9f}: these records belong to this lab." ;;
+report*)
+    for folder; do :; done
+    mkdir -p "$folder"
+    printf 'figure,phase,subject,x,what,value,unit\ntotal,clear,"a,b",,total_ns,%s,ns\n' "${TIME:-100}" >"$folder/total.csv"
+    ;;
 export*) echo '{"venue": {"lab": "0123456789ab"}}' ;;
 esac
 "#;
 
-/// A checkout with the script alone.
+/// A checkout with the scripts only.
 struct Checkout(TempDir);
 
 impl Checkout {
@@ -27,7 +32,10 @@ impl Checkout {
         let folder = tempfile::tempdir().expect("a directory");
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("scripts")).expect("a directory");
-        fs::copy(SCRIPT, at("scripts/results")).expect("the script");
+        for name in ["results", "csv.awk", "figures.awk", "sensitivity.awk"] {
+            let file = Path::new(SCRIPTS).join(name);
+            fs::copy(file, at("scripts").join(name)).expect("the script");
+        }
         fs::write(at("fslab"), FSLAB).expect("written");
         fs::set_permissions(at("fslab"), fs::Permissions::from_mode(0o755)).expect("opened");
         Self(folder)
@@ -68,8 +76,22 @@ fn a_study_is_equal_differs_or_cannot_be_checked() {
     let other = [("FINGERPRINT", "11111111")];
     check(&other, 1, &["home-usb: DIFFERS: 11111111, and 29dcda9f"]);
     check(&[("CODE", "1")], 1, &["FAILED"]);
+    let lab = ("LAB", "ba9876543210");
+    let same = "another lab than 0123456789ab: 1 of 1 figures within 1 %";
+    check(&[lab], 2, &[same]);
+    check(&[lab, ("TIME", "100.9")], 2, &[same]);
+    let slower = ["0 of 1 figures within 1 %", "clear, a,b: +10.0 %"];
+    check(&[lab, ("TIME", "110")], 1, &slower);
+    let sensitivity = checkout.path().join("results/home-usb/sensitivity.csv");
+    let text = "phase,subject,sensitivity\nclear,\"a,b\",0.13\n";
+    fs::write(&sensitivity, text).expect("written");
+    check(&[lab, ("TIME", "110")], 2, &[same]);
+    for name in ["total.csv", "sensitivity.csv"] {
+        let file = checkout.path().join("results/home-usb").join(name);
+        fs::remove_file(file).expect("removed");
+    }
     let import = ["the lab 0123456789ab", "fslab lab import"];
-    check(&[("LAB", "ba9876543210")], 2, &import);
+    check(&[lab], 2, &import);
     check(&[("HASH", "beef")], 2, &["another", "> hash   beef"]);
     fs::write(&summary, "Fingerprint 29dcda9f: as it was before labs\n").expect("written");
     check(&[], 2, &["names no lab"]);

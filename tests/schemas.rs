@@ -49,6 +49,7 @@ fn documents_about_the_catalogues_are_of_their_schemas() {
             "disk-test",
             &["disk", "test", "hdd-7200-sata-2010", "--json"],
         ),
+        ("disk-fit", &["disk", "fit", "bonnie-2010", "--json"]),
         ("workload-list", &["workload", "list", "--json"]),
         ("workload-jobs", &["workload", "jobs", "--json"]),
         (

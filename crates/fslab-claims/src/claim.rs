@@ -71,6 +71,8 @@ pub struct Claim {
     /// The platforms of its subjects, each of which needs a run on its own; empty: one run decides,
     /// whatever its platform.
     pub platforms: Vec<String>,
+    /// The processors that the run's machine must have at least; `None`: one is enough.
+    pub processors: Option<u32>,
     /// The venues in which it is checked; `None`: all.
     pub venues: Option<Vec<VenueKind>>,
     /// The condition.
@@ -190,6 +192,8 @@ pub enum ClaimKind {
         subjects: Vec<String>,
         /// The dimension.
         over: String,
+        /// The subjects by whose mean the scores are divided; empty: they are not.
+        relative_to: Vec<String>,
         shape: Shape,
         /// The value of the dimension at which the shape ends, begins, or drops.
         at: Option<PointValue>,
@@ -224,6 +228,16 @@ pub enum ClaimKind {
         position: Position,
         /// The least number of phases.
         at_least: usize,
+    },
+    /// Among the best few.
+    Rank {
+        phases: Vec<String>,
+        /// The subjects, each of which must be.
+        subjects: Vec<String>,
+        /// The subjects compared with.
+        among: Vec<String>,
+        /// The last rank that counts.
+        at_most: usize,
     },
     /// The largest ratio between groups of subjects, against the largest ratio within a group.
     Spread {
@@ -267,6 +281,7 @@ impl ClaimKind {
             Self::Value { .. } => "value",
             Self::Sequence { .. } => "sequence",
             Self::Wins { .. } => "wins",
+            Self::Rank { .. } => "rank",
             Self::Spread { .. } => "spread",
             Self::Fails { .. } => "fails",
         }

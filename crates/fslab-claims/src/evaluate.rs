@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use fslab_model::RunRecord;
 
 use super::judgement::{Case, Judgement};
+use crate::drawn_disks::{DrawnDisks, is_on_drawn_disk};
 use crate::evidence::{Basis, Evidence, Member};
+use crate::from_memory::from_memory;
 use crate::platforms::Platforms;
 use crate::printed_run::PrintedRun;
 use crate::sentence::sentence;
@@ -14,9 +16,14 @@ use crate::{
 };
 
 /// Evaluates each of `claims` for `run`. `further` are runs of the same study on other platforms or
-/// disks, for claims about several.
+/// disks, for claims about several, or on disks drawn within the uncertainty of the run's disk,
+/// which leave undecided what they decide otherwise.
 pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) -> Scorecard {
-    let platforms = Platforms::join(claims, run, further);
+    let (drawn, further): (Vec<FurtherRun<'_>>, Vec<FurtherRun<'_>>) = further
+        .iter()
+        .partition(|other| is_on_drawn_disk(run, other.run));
+    let drawn = DrawnDisks::of(claims, run, &drawn);
+    let platforms = Platforms::join(claims, run, &further);
     let checked = Evidence::of(claims, run, Basis::Run);
     let by_platform = Evidence::of(claims, &platforms.joined, Basis::Platforms);
     let others = further
@@ -29,8 +36,16 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, further: &[FurtherRun<'_>]) ->
             let judgement = judge(claim, &by_platform, &others);
             return verdict(claim, &by_platform, judgement, &across);
         }
+        if let Some(aged) = run_with_aged(claim, &checked, &others) {
+            let mut judgement = judge(claim, aged, &others);
+            let scale = aged.run.header.plan.scale;
+            let remark = format!("by the run with aged file systems, at scale {scale}");
+            judgement.remarks.push(remark);
+            return verdict(claim, aged, judgement, &[]);
+        }
         if claim.platforms.is_empty() {
             let mut judgement = judge(claim, &checked, &others);
+            drawn.qualify(&mut judgement, |on_drawn| judge(claim, on_drawn, &others));
             let with_todays = has_both_defaults(claim, &checked)
                 .then(|| judge(claim, &todays, &others).outcome)
                 .filter(|outcome| *outcome != judgement.outcome);
@@ -97,6 +112,20 @@ fn platforms_of(
     is_across.then(|| platforms.into_iter().cloned().collect())
 }
 
+/// The further run that decides a claim about aged file systems, of which the checked one has none.
+fn run_with_aged<'e, 'r>(
+    claim: &Claim,
+    checked: &Evidence<'_>,
+    others: &'e [Evidence<'r>],
+) -> Option<&'e Evidence<'r>> {
+    let phases = claim.holds.kind.phases();
+    let is_about_aged = phases.iter().any(|phase| phase.starts_with(kinds::AGED));
+    if !is_about_aged || checked.has_aged() {
+        return None;
+    }
+    others.iter().find(|other| other.has_aged())
+}
+
 /// The verdict; `platforms` are those whose runs decided it, if it is about several.
 fn verdict(
     claim: &Claim,
@@ -122,6 +151,10 @@ fn verdict(
         let remark = format!("by runs on {}", platforms.join(", "));
         judgement.remarks.push(remark);
     }
+    let ranges = evidence.ranges(&claim.holds.condition).ok();
+    let ranges = ranges.filter(|_| is_measured);
+    let memory = ranges.and_then(|ranges| from_memory(claim, evidence, &ranges));
+    judgement.remarks.extend(memory);
     let stand_ins = stand_ins(claim, evidence);
     ClaimVerdict {
         id: claim.id.clone(),
@@ -152,6 +185,9 @@ fn judge<'r>(claim: &Claim, evidence: &Evidence<'r>, others: &[Evidence<'r>]) ->
         return Judgement::missing(format!(
             "it needs one of the venues {names}, and this is '{venue}'"
         ));
+    }
+    if let Some(gap) = evidence.lacks_processors(claim) {
+        return Judgement::missing(gap);
     }
     let ranges = match evidence.ranges(&claim.holds.condition) {
         Ok(ranges) => ranges,
@@ -192,6 +228,12 @@ fn judge<'r>(claim: &Claim, evidence: &Evidence<'r>, others: &[Evidence<'r>]) ->
             values,
         } => kinds::sequence(&case, phase, subjects, values),
         ClaimKind::Wins { .. } => kinds::wins(&case),
+        ClaimKind::Rank {
+            phases,
+            subjects,
+            among,
+            at_most,
+        } => kinds::rank(&case, phases, (subjects, among), *at_most),
         ClaimKind::Spread { .. } => kinds::spread(&case),
         ClaimKind::Fails { phase, subjects } => kinds::fails(&case, phase, subjects),
     }
@@ -240,10 +282,17 @@ impl ClaimKind {
             Self::Order { subjects, .. }
             | Self::Phases { subjects, .. }
             | Self::Gain { subjects, .. }
-            | Self::Trend { subjects, .. }
             | Self::Value { subjects, .. }
             | Self::Sequence { subjects, .. }
             | Self::Fails { subjects, .. } => vec![subjects],
+            Self::Trend {
+                subjects,
+                relative_to,
+                ..
+            } => vec![subjects, relative_to],
+            Self::Rank {
+                subjects, among, ..
+            } => vec![subjects, among],
             Self::Wins { subject, among, .. } => vec![
                 std::slice::from_ref(subject),
                 among.as_deref().unwrap_or_default(),
@@ -280,6 +329,7 @@ impl ClaimKind {
             | Self::Trend { phases, .. }
             | Self::Value { phases, .. }
             | Self::Wins { phases, .. }
+            | Self::Rank { phases, .. }
             | Self::Spread { phases, .. } => of(phases),
             Self::Best(among) | Self::Worst(among) => of(&among.phases),
             Self::Phases { pair, .. } => vec![&pair.phase, &pair.than],

@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, Plan, Point, PointValue, RunRecord,
-    Subject, SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d, phase_metrics,
+    CellId, DISK_WORK_LEAST, MetricDefinition, PhaseOutcome, PhaseRecord, Plan, Point, PointValue,
+    RunRecord, Subject, SubjectPlan, TrialOutcome, TrialRecord, VenuePlan, definitions as d,
+    phase_metrics, trial_metrics,
 };
 
 use crate::missing::MissingReason;
@@ -33,8 +34,9 @@ pub(crate) struct Member {
 pub(crate) struct Figure {
     /// In its base unit.
     pub(crate) value: f64,
-    /// Whether the phase took no measurable time: it has no rate.
-    pub(crate) untimed: bool,
+    /// Whether the disk did not decide it: no measurable time passed, or the disk did less than
+    /// half of the work at a point of a sweep.
+    pub(crate) left_out: bool,
 }
 
 /// The phase's name in its study, and the point of its sweep.
@@ -197,15 +199,18 @@ impl<'a> Evidence<'a> {
         found.map(|cell| cell.id)
     }
 
+    /// Whether a file system of the run was aged.
+    pub(crate) fn has_aged(&self) -> bool {
+        let mut cells = self.run.header.plan.cells();
+        cells.any(|cell| is_aged(&cell.subject.subject))
+    }
+
     /// The same file system with the same options, aged.
     pub(crate) fn aged(&self, member: &Member) -> Option<Member> {
         let plan = &self.run.header.plan;
         let fresh = &plan.subject(member.cell)?.subject;
-        let is_aged = |subject: &Subject| {
-            subject.without_stages() == *fresh
-                && subject.stages().iter().any(|stage| stage.name() == "age")
-        };
-        let cell = plan.cells().find(|cell| is_aged(&cell.subject.subject))?;
+        let is_it = |subject: &Subject| subject.without_stages() == *fresh && is_aged(subject);
+        let cell = plan.cells().find(|cell| is_it(&cell.subject.subject))?;
         Some(self.member_of(cell.id, member.stands_for.as_deref()))
     }
 
@@ -298,6 +303,15 @@ impl<'a> Evidence<'a> {
             .collect()
     }
 
+    /// Whether the phase ran within the ranges, and its figure counts.
+    pub(crate) fn counts_at(&self, record: &PhaseRecord, ranges: &Ranges) -> bool {
+        let is_done = record.outcome == PhaseOutcome::Done;
+        let mut within = ranges
+            .iter()
+            .map(|(name, range)| is_at(record, name, range));
+        is_done && within.all(|it| it) && !is_left_out(record)
+    }
+
     /// The figures of a subject's phases, by repeat. Only the repeats with the most figures count,
     /// so that an incomplete repeat does not reduce the others to its points.
     pub(crate) fn figures(
@@ -345,6 +359,23 @@ impl<'a> Evidence<'a> {
             }
         }
         Ok(repeats)
+    }
+
+    /// The times of mkfs, by repeat.
+    pub(crate) fn mkfs_times(&self, member: &Member) -> Vec<RepeatFigures<'a>> {
+        let of_trial = |it: &TrialEvidence<'a>| {
+            let metrics = trial_metrics(it.trial);
+            let mkfs = metrics.iter().find(|m| m.definition == &d::MKFS)?;
+            let figure = Figure {
+                value: mkfs.value,
+                left_out: false,
+            };
+            Some(RepeatFigures {
+                repeat: it.trial.trial.repeat,
+                figures: BTreeMap::from([(("mkfs", None), figure)]),
+            })
+        };
+        self.trials_of(member).filter_map(of_trial).collect()
     }
 
     /// Whether the run's plan has a phase of that name in the study.
@@ -407,6 +438,10 @@ impl<'a> Evidence<'a> {
     }
 }
 
+fn is_aged(subject: &Subject) -> bool {
+    subject.stages().iter().any(|stage| stage.name() == "age")
+}
+
 /// Whether the phase ran at a value of `range`, by its sweep or else by its parameters.
 fn is_at(record: &PhaseRecord, dimension: &str, range: &PointRange) -> bool {
     let point = record
@@ -429,6 +464,14 @@ fn is_at(record: &PhaseRecord, dimension: &str, range: &PointRange) -> bool {
     value.is_some_and(|value| range.contains(value))
 }
 
+/// Whether the disk did not decide the figure: the phase took no measurable time, or is a point of
+/// a sweep at which the disk did less than half of the work.
+fn is_left_out(record: &PhaseRecord) -> bool {
+    let is_point_of_memory =
+        || record.swept.is_some() && record.disk_work().is_some_and(|it| it < DISK_WORK_LEAST);
+    record.took_no_device_time() || is_point_of_memory()
+}
+
 fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
     let record = phase.record;
     if record.outcome != PhaseOutcome::Done {
@@ -439,36 +482,33 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
         Figures::Printed(figures) => {
             return figures.get(score).map(|value| Figure {
                 value,
-                untimed: false,
+                left_out: false,
             });
         }
     };
-    let untimed = record.took_no_device_time();
+    let left_out = is_left_out(record);
     let metric = |name: &str| metrics.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
     let timed = |part: Timed| match part {
         Timed::Run => Some(Figure {
             value: metric("elapsed_ns")?,
-            untimed,
+            left_out,
         }),
         Timed::Unmount => Some(Figure {
             value: metric("settle_sync_ns")? + metric("settle_unmount_ns")?,
-            untimed: false,
+            left_out: false,
         }),
         Timed::Total => Some(Figure {
             value: metric("total_ns")?,
-            untimed: false,
+            left_out: false,
         }),
     };
     let rate = |definition: &MetricDefinition| match metric(definition.name) {
-        Some(value) => Some(Figure {
-            value,
-            untimed: false,
-        }),
+        Some(value) => Some(Figure { value, left_out }),
         // A phase that moves no data has no throughput.
         None if definition == &d::THROUGHPUT && record.bytes.is_none() => None,
-        None => untimed.then_some(Figure {
+        None => record.took_no_device_time().then_some(Figure {
             value: f64::INFINITY,
-            untimed,
+            left_out,
         }),
     };
     match score {
@@ -478,7 +518,7 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
         }
         Score::Metric(definition) => metric(definition.name).map(|value| Figure {
             value,
-            untimed: untimed && definition.name == d::ELAPSED.name,
+            left_out: left_out && definition.name == d::ELAPSED.name,
         }),
         Score::Clean(part)
         | Score::Sum(part)
@@ -486,7 +526,7 @@ fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
         | Score::RelativeDeviation(part) => timed(part),
         Score::CpuPercent => metric("cpu_share").map(|share| Figure {
             value: share * 100.0,
-            untimed: false,
+            left_out: false,
         }),
         Score::FailedPercent | Score::List(_) => None,
     }

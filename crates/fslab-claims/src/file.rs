@@ -74,6 +74,10 @@ struct ClaimTable {
     /// Platforms that the claim compares or is about: each of its subjects must come from a run on
     /// its own. Default: one run decides, whatever its platform.
     platforms: Option<Vec<String>>,
+    /// Processors that the machine of the run must have at least, for claims about processes that
+    /// wait for each other. Default: one.
+    #[schemars(range(min = 2))]
+    processors: Option<u32>,
     /// Venues in which it is checked. Default: all.
     venues: Option<Vec<VenueKind>>,
     /// The condition.
@@ -173,6 +177,10 @@ fn read_claim(table: ClaimTable, platforms: &BTreeMap<String, String>) -> Result
             return Err(wrong("original", text));
         }
     };
+    if table.processors.is_some_and(|least| least < 2) {
+        let text = "must be 2 or more; leave it out for a claim that one processor decides";
+        return Err(wrong("processors", text.to_owned()));
+    }
     let holds = read_holds(table.holds)
         .map_err(|(key, problem)| TomlError::new(["claim", &id, "holds", &key], problem))?;
     if let Some(own) = &table.platforms {
@@ -186,6 +194,7 @@ fn read_claim(table: ClaimTable, platforms: &BTreeMap<String, String>) -> Result
         required: table.required,
         contradicted,
         platforms: table.platforms.unwrap_or_default(),
+        processors: table.processors,
         venues: table.venues,
         holds,
     })
@@ -293,6 +302,15 @@ fn read_kind(kind: &str, keys: &mut Keys, score: Score) -> Result<ClaimKind, Pro
                 phases,
             }
         }
+        "rank" => {
+            let among = two_or_more("among", keys.list("among")?)?;
+            ClaimKind::Rank {
+                phases: keys.phases()?,
+                subjects: keys.subjects()?,
+                at_most: keys.count("at_most", among.len() - 1)?,
+                among,
+            }
+        }
         "spread" => read_spread(keys)?,
         "fails" => ClaimKind::Fails {
             phase: keys.text("phase")?,
@@ -358,6 +376,7 @@ fn read_trend(keys: &mut Keys) -> Result<ClaimKind, Problem> {
         phases: keys.phases()?,
         subjects: keys.subjects()?,
         over: keys.text("over")?,
+        relative_to: keys.optional_list("relative_to")?.unwrap_or_default(),
         shape,
         at,
     })

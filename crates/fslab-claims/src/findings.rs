@@ -2,6 +2,7 @@
 
 use fslab_stats::Interval;
 
+use crate::along_sweep::lead_changes;
 use crate::missing::MissingReason;
 use crate::ratio::Ratio;
 use crate::{ClaimOutcome, Finding, Limits, Quantity};
@@ -41,26 +42,36 @@ impl Limits {
 }
 
 impl Finding {
-    /// A ratio, or the reason why there is none.
+    /// The ratio of the first to the second of `names`, behind `prefix`, or the reason why there is
+    /// none. One whose lead changes along a sweep decides nothing.
     pub(crate) fn of_ratio(
-        what: String,
+        prefix: &str,
+        names: [&str; 2],
         ratio: Result<Ratio, MissingReason>,
         limits: Limits,
     ) -> Self {
-        match ratio {
-            Err(gap) => Self::gap(what, gap, limits),
-            Ok(ratio) => Self {
-                what,
-                outcome: limits.decide(ratio.interval),
-                value: Some(ratio.value),
-                quantity: Quantity::Ratio,
-                interval: ratio.interval,
-                limits,
-                places: ratio.coverage.timed,
-                untimed: ratio.coverage.untimed,
-                remark: ratio.interval.is_none().then(|| NO_INTERVAL.to_owned()),
-                points: Vec::new(),
-            },
+        let what = format!("{prefix}{} / {}", names[0], names[1]);
+        let ratio = match ratio {
+            Err(gap) => return Self::gap(what, gap, limits),
+            Ok(ratio) => ratio,
+        };
+        let change = lead_changes(&ratio.points, limits, names);
+        let outcome = match change {
+            Some(_) => ClaimOutcome::Undecided,
+            None => limits.decide(ratio.interval),
+        };
+        let no_interval = ratio.interval.is_none().then(|| NO_INTERVAL.to_owned());
+        Self {
+            what,
+            outcome,
+            value: Some(ratio.value),
+            quantity: Quantity::Ratio,
+            interval: ratio.interval,
+            limits,
+            places: ratio.coverage.counted,
+            left_out: ratio.coverage.left_out,
+            remark: change.or(no_interval),
+            points: Vec::new(),
         }
     }
 
@@ -90,7 +101,7 @@ impl Finding {
             interval: None,
             limits,
             places: 0,
-            untimed: 0,
+            left_out: 0,
             remark: Some(gap.into_text()),
             points: Vec::new(),
         }

@@ -31,17 +31,20 @@ pub(crate) struct HoldsSchema {
     than: Option<OneOrMore>,
     /// Second ratio of `gain`.
     against: Option<PhasePair>,
-    /// Subjects that take part in `best`, `worst` and `wins`. Default: all that were measured.
+    /// Subjects that take part in `best`, `worst`, `wins` and `rank`. Default, but not for `rank`:
+    /// all that were measured.
     among: Option<Vec<String>>,
     /// Distance from the end that still counts as the end, as a share, for `best` and `worst`.
     #[schemars(range(min = 0))]
     within: Option<f64>,
     /// Lower limit: of a ratio, of a number of phases, or of a figure with its unit.
     at_least: Option<NumberOrText>,
-    /// Upper limit: of a ratio, or of a figure with its unit.
+    /// Upper limit: of a ratio, of a rank, or of a figure with its unit.
     at_most: Option<NumberOrText>,
     /// Dimension of a `trend`.
     over: Option<String>,
+    /// Subjects of a `trend` by whose geometric mean the scores are divided.
+    relative_to: Option<Vec<String>>,
     /// Shape of a `trend`.
     shape: Option<Shape>,
     /// Value of the dimension at which a `trend` ends, begins, or drops.
@@ -82,6 +85,8 @@ enum KindSchema {
     Sequence,
     /// First, or last, in a number of phases.
     Wins,
+    /// Among the best few of `among`.
+    Rank,
     /// The distance between groups of subjects, against that within them.
     Spread,
     /// The phase fails.

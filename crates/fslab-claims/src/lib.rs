@@ -14,18 +14,21 @@
 //!     claims.toml ----> Claims ----+
 //! ```
 
+mod along_sweep;
 mod claim;
 mod claimed_figure;
+mod drawn_disks;
 mod error;
 mod evaluate;
 mod evidence;
 mod file;
 mod findings;
+mod from_memory;
 mod holds_schema;
 mod judgement;
 mod keys;
 mod kinds;
-mod memory;
+mod machine;
 mod missing;
 mod original;
 mod platforms;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{Bytes, CellId, RunRecord, Subject, VenueKind};
 
-use crate::memory::memory_of;
+use crate::machine::memory_of;
 use crate::missing::MissingReason;
 use crate::{Claim, Claims};
 
@@ -114,7 +114,7 @@ impl Platforms {
 }
 
 /// Why figures of `other` do not compare with those of `run`.
-fn difference(claims: &Claims, run: &RunRecord, other: &RunRecord) -> Option<String> {
+pub(crate) fn difference(claims: &Claims, run: &RunRecord, other: &RunRecord) -> Option<String> {
     let (name, its) = (&run.header.run, &run.header.plan);
     let (other_name, of_other) = (&other.header.run, &other.header.plan);
     if its.venue.kind().is_virtual() != of_other.venue.kind().is_virtual() {

@@ -3,46 +3,52 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{Better, Point};
-use fslab_stats::{Interval, deviation_ratio, location, ratio};
+use fslab_stats::{Estimate, Interval, deviation_ratio, location, ratio};
 
 use crate::Score;
+use crate::along_sweep::PointRatio;
 use crate::evidence::{Evidence, Figure, Member, Place, Ranges, RepeatFigures};
 use crate::missing::MissingReason;
 
 /// A ratio of two scores; above 1, the first is better.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) value: f64,
     /// The 95 % interval; `None` for a single repeat of real time.
     pub(crate) interval: Option<Interval>,
     /// The places that it is a mean over.
     pub(crate) coverage: Coverage,
+    /// The ratio at each point of a sweep that it is a mean over.
+    pub(crate) points: Vec<PointRatio>,
 }
 
-/// The places, each a phase and a point, that a figure is a mean over. In virtual time a phase may
-/// take no measurable time and has no rate: such a place is left out.
+/// The places, each a phase and a point, that a figure is a mean over. In virtual time a point at
+/// which the disk did less than half of the work is left out: its figure is not one of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Coverage {
-    /// Places at which all sides took a measurable time.
-    pub(crate) timed: usize,
-    /// Places at which a side took none.
-    pub(crate) untimed: usize,
+    /// Places that count on all sides.
+    pub(crate) counted: usize,
+    /// Places that a side leaves out.
+    pub(crate) left_out: usize,
 }
 
 impl Coverage {
     pub(crate) const ONE: Self = Self {
-        timed: 1,
-        untimed: 0,
+        counted: 1,
+        left_out: 0,
     };
 
     /// An error if fewer than half of the places count.
     pub(crate) fn ensure_half(self) -> Result<Self, MissingReason> {
-        let Self { timed, untimed } = self;
-        match (timed, timed + untimed) {
+        let Self { counted, left_out } = self;
+        match (counted, counted + left_out) {
             (0, 0) => Err("the two have no point in common".into()),
-            (0, 1) => Err("no measurable time passed, so there is no rate".into()),
-            (timed, all) if timed * 2 < all => Err(format!(
-                "measurable time passed at {timed} of {all} points, and half of them are needed"
+            (0, 1) => {
+                Err("the disk did less than half of the work, so there is no rate of it".into())
+            }
+            (counted, all) if counted * 2 < all => Err(format!(
+                "the disk did at least half of the work at {counted} of {all} points, and half of \
+                 the points are needed"
             )
             .into()),
             _ => Ok(self),
@@ -51,8 +57,8 @@ impl Coverage {
 
     /// The one that covers the smaller share of its places.
     pub(crate) fn least(self, other: Self) -> Self {
-        let is_less =
-            self.timed * (other.timed + other.untimed) <= other.timed * (self.timed + self.untimed);
+        let is_less = self.counted * (other.counted + other.left_out)
+            <= other.counted * (self.counted + self.left_out);
         if is_less { self } else { other }
     }
 }
@@ -67,6 +73,7 @@ impl Ratio {
                 high: value,
             }),
             coverage,
+            points: Vec::new(),
         }
     }
 
@@ -81,47 +88,46 @@ impl Ratio {
     }
 }
 
-/// A score, or that there is none because no measurable time passed.
+/// A score, or that there is none because the disk did not decide it.
 enum Scored {
     /// Its logarithm; higher is better.
-    Timed(f64),
-    Untimed,
+    Counted(f64),
+    LeftOut,
 }
 
 impl Scored {
     /// `None` if the figure has no logarithm although time passed.
     fn of(figure: Figure, better: Better) -> Option<Self> {
-        if figure.untimed || (better == Better::Lower && figure.value == 0.0) {
-            return Some(Self::Untimed);
+        if figure.left_out || (better == Better::Lower && figure.value == 0.0) {
+            return Some(Self::LeftOut);
         }
         let usable = figure.value.is_finite() && figure.value > 0.0;
         let sign = if better == Better::Lower { -1.0 } else { 1.0 };
-        usable.then(|| Self::Timed(sign * figure.value.ln()))
+        usable.then(|| Self::Counted(sign * figure.value.ln()))
     }
 }
 
 /// One side of a ratio.
 pub(crate) struct Side<K> {
     pub(crate) repeats: Vec<u32>,
-    /// The logarithm of the score of each repeat, higher being better, at the places where each
-    /// took a measurable time.
+    /// The logarithm of the score of each repeat, higher being better, at the places that count.
     pub(crate) places: BTreeMap<K, Vec<f64>>,
-    /// The places where a repeat took none.
-    pub(crate) untimed: BTreeSet<K>,
+    /// The places that a repeat leaves out.
+    pub(crate) left_out: BTreeSet<K>,
 }
 
 impl<K: Ord> Side<K> {
     /// The numbers of its places.
     pub(crate) fn coverage(&self) -> Coverage {
         Coverage {
-            timed: self.places.len(),
-            untimed: self.untimed.len(),
+            counted: self.places.len(),
+            left_out: self.left_out.len(),
         }
     }
 
-    /// Whether it has the place, with or without a measurable time.
+    /// Whether it has the place, whether or not it counts.
     fn has(&self, place: &K) -> bool {
-        self.places.contains_key(place) || self.untimed.contains(place)
+        self.places.contains_key(place) || self.left_out.contains(place)
     }
 }
 
@@ -129,21 +135,21 @@ impl<'a> Side<Place<'a>> {
     /// The scores at the places that all of `repeats` have.
     pub(crate) fn of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
         let mut places: BTreeMap<Place<'a>, Vec<f64>> = BTreeMap::new();
-        let mut untimed = BTreeSet::new();
+        let mut left_out = BTreeSet::new();
         for repeat in repeats {
             for (place, figure) in &repeat.figures {
                 match Scored::of(*figure, score.better()) {
-                    Some(Scored::Timed(log)) => places.entry(*place).or_default().push(log),
-                    Some(Scored::Untimed) => drop(untimed.insert(*place)),
+                    Some(Scored::Counted(log)) => places.entry(*place).or_default().push(log),
+                    Some(Scored::LeftOut) => drop(left_out.insert(*place)),
                     None => {}
                 }
             }
         }
-        places.retain(|place, logs| logs.len() == repeats.len() && !untimed.contains(place));
+        places.retain(|place, logs| logs.len() == repeats.len() && !left_out.contains(place));
         Self {
             repeats: repeats.iter().map(|repeat| repeat.repeat).collect(),
             places,
-            untimed,
+            left_out,
         }
     }
 
@@ -151,10 +157,10 @@ impl<'a> Side<Place<'a>> {
     pub(crate) fn sum_of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
         let sum = |repeat: &RepeatFigures<'a>| {
             let value = repeat.figures.values().map(|figure| figure.value).sum();
-            let untimed = repeat.figures.values().all(|figure| figure.untimed);
+            let left_out = repeat.figures.values().all(|figure| figure.left_out);
             RepeatFigures {
                 repeat: repeat.repeat,
-                figures: BTreeMap::from([(("", None), Figure { value, untimed })]),
+                figures: BTreeMap::from([(("", None), Figure { value, left_out })]),
             }
         };
         let sums: Vec<RepeatFigures<'a>> = repeats.iter().map(sum).collect();
@@ -170,7 +176,7 @@ impl<'a> Side<Place<'a>> {
                 .into_iter()
                 .map(|((_, point), logs)| (point, logs))
                 .collect(),
-            untimed: self.untimed.into_iter().map(|(_, point)| point).collect(),
+            left_out: self.left_out.into_iter().map(|(_, point)| point).collect(),
         }
     }
 }
@@ -180,16 +186,24 @@ struct Matched {
     /// The mean of the logarithms of each side, one per repeat.
     means: [Vec<f64>; 2],
     coverage: Coverage,
+    /// The same at each point of a sweep.
+    points: Vec<(Point, [Vec<f64>; 2])>,
 }
 
-/// The phase of a place: means are taken over the points of each phase, then over phases.
+/// The phase and the point of a place: means are taken over the points of each phase, then over
+/// phases.
 pub(crate) trait Grouped {
     fn group(&self) -> &str;
+    fn point(&self) -> Option<&Point>;
 }
 
 impl Grouped for Place<'_> {
     fn group(&self) -> &str {
         self.0
+    }
+
+    fn point(&self) -> Option<&Point> {
+        self.1
     }
 }
 
@@ -197,48 +211,53 @@ impl Grouped for Option<&Point> {
     fn group(&self) -> &str {
         ""
     }
+
+    fn point(&self) -> Option<&Point> {
+        *self
+    }
 }
 
-/// The places at which all sides took a measurable time; an error if they are fewer than half of
-/// those that all have.
+/// The places that count on all sides; an error if they are fewer than half of those that all have.
 pub(crate) fn common_places<'s, K: Ord>(
     sides: &[&'s Side<K>],
 ) -> Result<(Vec<&'s K>, Coverage), MissingReason> {
     let first = sides.first().into_iter();
-    let all = first.flat_map(|side| side.places.keys().chain(&side.untimed));
-    let (timed, untimed): (Vec<&K>, Vec<&K>) = all
+    let all = first.flat_map(|side| side.places.keys().chain(&side.left_out));
+    let (counted, left_out): (Vec<&K>, Vec<&K>) = all
         .filter(|place| sides.iter().all(|side| side.has(place)))
         .partition(|place| sides.iter().all(|side| side.places.contains_key(place)));
     let coverage = Coverage {
-        timed: timed.len(),
-        untimed: untimed.len(),
+        counted: counted.len(),
+        left_out: left_out.len(),
     };
-    Ok((timed, coverage.ensure_half()?))
+    Ok((counted, coverage.ensure_half()?))
 }
 
 fn matched<K: Ord + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, MissingReason> {
-    let (timed, coverage) = common_places(&[a, b])?;
-    let mean = |side: &Side<K>, index: usize| {
-        mean_of(
-            timed
-                .iter()
-                .map(|place| (place.group(), side.places[*place][index])),
-        )
+    let (counted, coverage) = common_places(&[a, b])?;
+    let means = |side: &Side<K>, places: &[&K]| -> Vec<f64> {
+        let log = |place: &&K, index: usize| (place.group().to_owned(), side.places[*place][index]);
+        let mean = |index| mean_of(places.iter().map(|place| log(place, index)));
+        (0..side.repeats.len()).map(mean).collect()
     };
-    let means = |side: &Side<K>| {
-        (0..side.repeats.len())
-            .map(|index| mean(side, index))
-            .collect()
-    };
+    let mut by_point: BTreeMap<&Point, Vec<&K>> = BTreeMap::new();
+    for place in &counted {
+        if let Some(point) = place.point() {
+            by_point.entry(point).or_default().push(place);
+        }
+    }
+    let points = by_point.into_iter();
+    let points = points.map(|(point, at)| (point.clone(), [means(a, &at), means(b, &at)]));
     Ok(Matched {
         coverage,
-        means: [means(a), means(b)],
+        points: points.collect(),
+        means: [means(a, &counted), means(b, &counted)],
     })
 }
 
 /// The mean of logarithms: over the points of each phase, then over phases.
-pub(crate) fn mean_of<'p>(logs: impl Iterator<Item = (&'p str, f64)>) -> f64 {
-    let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+pub(crate) fn mean_of<G: Ord>(logs: impl Iterator<Item = (G, f64)>) -> f64 {
+    let mut groups: BTreeMap<G, (f64, f64)> = BTreeMap::new();
     for (group, log) in logs {
         let group = groups.entry(group).or_default();
         *group = (group.0 + log, group.1 + 1.0);
@@ -254,9 +273,23 @@ pub(crate) fn independent<K: Ord + Grouped>(
     exact: bool,
 ) -> Result<Ratio, MissingReason> {
     let matched = matched(a, b)?;
-    let [a, b] = &matched.means;
+    let points = matched.points.into_iter().filter_map(|(point, means)| {
+        let ratio = independent_means(&means, exact)?;
+        Some(PointRatio::new(point, ratio))
+    });
+    let ratio = independent_means(&matched.means, exact).ok_or("the ratio is not a number")?;
+    Ok(Ratio {
+        value: ratio.value,
+        interval: ratio.interval,
+        coverage: matched.coverage,
+        points: points.collect(),
+    })
+}
+
+/// The ratio of two samples of logarithms.
+fn independent_means([a, b]: &[Vec<f64>; 2], exact: bool) -> Option<Estimate> {
     if let (true, [a], [b]) = (exact, &a[..], &b[..]) {
-        return Ok(Ratio::certain((a - b).exp(), matched.coverage));
+        return Some(certain((a - b).exp()));
     }
     // This unit keeps the powers in the range of f64. Both sides have the same one, so that the
     // inverse ratio is the inverse to the last digit.
@@ -268,12 +301,18 @@ pub(crate) fn independent<K: Ord + Grouped>(
             .map(|mean| (mean - unit).exp())
             .collect::<Vec<_>>()
     };
-    let estimate = ratio(&plain(a), &plain(b)).ok_or("the ratio is not a number")?;
-    Ok(Ratio {
-        value: estimate.value,
-        interval: estimate.interval,
-        coverage: matched.coverage,
-    })
+    ratio(&plain(a), &plain(b))
+}
+
+/// An estimate with an interval of width zero.
+fn certain(value: f64) -> Estimate {
+    Estimate {
+        value,
+        interval: Some(Interval {
+            low: value,
+            high: value,
+        }),
+    }
 }
 
 /// The ratio of two sides of the same trials, by repeat, so that effects common to a trial cancel;
@@ -284,17 +323,20 @@ pub(crate) fn paired<K: Ord + Grouped>(
     exact: bool,
 ) -> Result<(Ratio, Vec<(u32, f64)>), MissingReason> {
     let matched = matched(a, b)?;
-    let of_b: BTreeMap<u32, f64> = b
-        .repeats
-        .iter()
-        .copied()
-        .zip(matched.means[1].clone())
-        .collect();
-    let of_a = a.repeats.iter().zip(&matched.means[0]);
-    let logs: Vec<(u32, f64)> = of_a
-        .filter_map(|(repeat, mean)| Some((*repeat, mean - of_b.get(repeat)?)))
-        .collect();
-    Ok((of_logs(&logs, exact, matched.coverage)?, logs))
+    let logs_of = |[of_a, of_b]: &[Vec<f64>; 2]| -> Vec<(u32, f64)> {
+        let of_b: BTreeMap<u32, f64> = b.repeats.iter().copied().zip(of_b.clone()).collect();
+        let of_a = a.repeats.iter().zip(of_a);
+        let log = |(repeat, mean): (&u32, &f64)| Some((*repeat, mean - of_b.get(repeat)?));
+        of_a.filter_map(log).collect()
+    };
+    let logs = logs_of(&matched.means);
+    let mut ratio = of_logs(&logs, exact, matched.coverage)?;
+    let points = matched.points.into_iter().filter_map(|(point, means)| {
+        let estimate = estimate_of_logs(&logs_of(&means), exact)?;
+        Some(PointRatio::new(point, estimate))
+    });
+    ratio.points = points.collect();
+    Ok((ratio, logs))
 }
 
 /// A ratio from its logarithm in each repeat.
@@ -303,16 +345,21 @@ pub(crate) fn of_logs(
     exact: bool,
     coverage: Coverage,
 ) -> Result<Ratio, MissingReason> {
-    if let (true, [(_, log)]) = (exact, logs) {
-        return Ok(Ratio::certain(log.exp(), coverage));
-    }
-    let ratios: Vec<f64> = logs.iter().map(|(_, log)| log.exp()).collect();
-    let estimate = location(&ratios).ok_or("the two have no repeat in common")?;
+    let estimate = estimate_of_logs(logs, exact).ok_or("the two have no repeat in common")?;
     Ok(Ratio {
         value: estimate.value,
         interval: estimate.interval,
         coverage,
+        points: Vec::new(),
     })
+}
+
+fn estimate_of_logs(logs: &[(u32, f64)], exact: bool) -> Option<Estimate> {
+    if let (true, [(_, log)]) = (exact, logs) {
+        return Some(certain(log.exp()));
+    }
+    let ratios: Vec<f64> = logs.iter().map(|(_, log)| log.exp()).collect();
+    location(&ratios)
 }
 
 /// The phases, points and figure that are compared.
@@ -427,6 +474,7 @@ fn deviations(
                     high: interval.high * units,
                 }),
                 coverage: Coverage::ONE,
+                points: Vec::new(),
             })
         }
     }
@@ -444,6 +492,7 @@ fn failures(a: f64, b: f64, exact: bool) -> Result<Ratio, MissingReason> {
             value,
             interval: None,
             coverage: Coverage::ONE,
+            points: Vec::new(),
         }
     })
 }

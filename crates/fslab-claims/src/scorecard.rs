@@ -99,8 +99,8 @@ pub struct Finding {
     pub limits: Limits,
     /// The number of points and phases that it is a mean over.
     pub places: usize,
-    /// The number of further ones, left out because no measurable time passed.
-    pub untimed: usize,
+    /// The number of further ones, left out because the disk did less than half of the work.
+    pub left_out: usize,
     /// Why there is no number or no interval, or another remark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,

@@ -4,11 +4,16 @@ use fslab_model::{Bytes, Rate, format_ns};
 
 use super::judgement::Judgement;
 use crate::findings::decisive;
-use crate::{Claim, ClaimKind, Finding, Limits, Quantity, StandIn};
+use crate::{Claim, ClaimKind, ClaimOutcome, Finding, Limits, Quantity, StandIn};
 
 pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandIn]) -> String {
     let mut parts = Vec::new();
-    if let Some(finding) = decisive(&judgement.findings, judgement.outcome) {
+    // A claim that drawn disks leave undecided has no such finding.
+    let outcomes = [judgement.outcome, ClaimOutcome::Fails, ClaimOutcome::Holds];
+    let mut found = outcomes
+        .into_iter()
+        .filter_map(|it| decisive(&judgement.findings, it));
+    if let Some(finding) = found.next() {
         parts.push(number(claim, finding));
         let measured = judgement
             .findings
@@ -48,7 +53,11 @@ fn number(claim: &Claim, finding: &Finding) -> String {
         let gap = finding.remark.clone().unwrap_or_default();
         return format!("{what}: {gap}");
     };
-    let printed = |value: f64| quantity(finding.quantity, value);
+    let is_rank = matches!(claim.holds.kind, ClaimKind::Rank { .. });
+    let printed = |value: f64| match is_rank {
+        true => format!("{value:.0}"),
+        false => quantity(finding.quantity, value),
+    };
     let ends = finding
         .interval
         .map(|ends| (printed(ends.low), printed(ends.high)));
@@ -65,12 +74,16 @@ fn number(claim: &Claim, finding: &Finding) -> String {
         limits => format!(", wanted {limits}"),
     };
     let score = match finding.quantity {
+        _ if is_rank => format!(" is by {} number", claim.holds.score.name()),
         Quantity::Ratio => format!(" by {}", claim.holds.score.name()),
         _ => format!(" {}", claim.holds.score.name()),
     };
-    let all = finding.places + finding.untimed;
-    let places = match (finding.places, finding.untimed) {
-        (_, 1..) => format!(" over {} of {all} points", finding.places),
+    let all = finding.places + finding.left_out;
+    let places = match (finding.places, finding.left_out) {
+        (_, 1..) => format!(
+            " over the {} of {all} points at which the disk did at least half of the work",
+            finding.places
+        ),
         (2.., 0) => format!(" over {all} points"),
         _ => String::new(),
     };

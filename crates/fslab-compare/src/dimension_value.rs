@@ -79,7 +79,10 @@ impl<'a> Values<'a> {
             Dimension::Protocol => self.of_mounts(NetworkMount::protocol_text),
             Dimension::Memory => match &plan.venue {
                 VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
-                    memory_bytes.to_string()
+                    match plan.dirty_limit_bytes {
+                        None => memory_bytes.to_string(),
+                        Some(limit) => format!("{memory_bytes}, at most {limit} to be written"),
+                    }
                 }
                 _ => String::new(),
             },

@@ -14,6 +14,7 @@ static PROFILES: Definitions<Profile> = Definitions {
     built_in: built_in!["disks":
         "hdd-7200-ata100-2002",
         "hdd-7200-sata-2010",
+        "hdd-7200-bonnie-2010",
         "sas-15k-raid10-2012",
         "hdd-5400-sata-2015",
         "hdd-7200-sata-20tb",

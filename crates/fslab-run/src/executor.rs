@@ -60,6 +60,7 @@ pub fn trial_request(
             size_bytes: plan.size_bytes,
             cold: plan.cold,
             cold_after_s: plan.cold_after_s,
+            dirty_limit_bytes: plan.dirty_limit_bytes,
             engine: plan.engine.clone(),
             phases: plan.phases.clone(),
             rounds: plan.rounds,

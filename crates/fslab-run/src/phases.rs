@@ -360,6 +360,17 @@ pub(crate) fn memory(study: &Study, scale: Scale) -> Result<Option<Bytes>, Phase
     Ok(full.map(|full| reduced(full, study.scale.memory_min, scale)))
 }
 
+/// The study's limit of memory that waits to be written; it follows the memory.
+pub(crate) fn dirty_limit(study: &Study, scale: Scale) -> Result<Option<Bytes>, PhasesError> {
+    let full = study.dirty_limit.as_deref();
+    let full = full.map(|text| parse("dirty_limit", text)).transpose()?;
+    let memory_scales = study.scale.memory_min.is_some() && !scale.is_full();
+    Ok(full.map(|full| match memory_scales {
+        true => Bytes(scale.of(full.0)),
+        false => full,
+    }))
+}
+
 fn parse(what: &'static str, text: &str) -> Result<Bytes, PhasesError> {
     text.parse()
         .map_err(|source| PhasesError::Size { what, source })

@@ -28,6 +28,8 @@ pub struct Request {
     pub trial_limit_s: Option<u32>,
     /// By how many seconds a guest's wall clock is advanced before each cold phase.
     pub cold_after_s: u64,
+    /// The most memory of a guest that waits to be written; `None` for the study's.
+    pub dirty_limit: Option<Bytes>,
     /// The most states after a power loss that are judged of each subject; `None`: none.
     pub survival: Option<usize>,
     /// Seed of order and data.
@@ -49,6 +51,7 @@ impl Request {
             repetition: Repetition::default(),
             trial_limit_s: None,
             cold_after_s: 0,
+            dirty_limit: None,
             survival: None,
             seed,
             ranks: 1,

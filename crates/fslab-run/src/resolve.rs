@@ -23,6 +23,8 @@ use crate::{bounds, directories, judging, kernels, stacks};
 const SIZE_HINT_STEP_BYTES: u64 = 1 << 20;
 /// Sizes of devices are multiples of this, the page size of all known architectures.
 const SIZE_STEP_BYTES: u64 = 4096;
+/// With less, Linux writes back page by page.
+const DIRTY_LIMIT_MIN: Bytes = Bytes::mib(1);
 
 /// A plan with notices for the user.
 #[derive(Clone, Debug)]
@@ -48,7 +50,16 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let asked = asked(study, &request.subjects);
     let subjects = parse(asked, request.aged.as_deref())?;
     let is_whole_catalogue = asked.iter().any(|word| fslab_fs::selects_all(word));
-    let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
+    let venue = choose_venue(
+        request,
+        Sizes {
+            size,
+            memory,
+            scale,
+        },
+        &subjects,
+        &mut notices,
+    )?;
     notices.extend(another_disk(study, venue.kind()));
     let labs = kernels::labs(&subjects, &request.venue, venue.kind())?;
     let compared = compared(&venue, subjects.len());
@@ -101,6 +112,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         size_bytes: size,
         cold: cold_method(&venue),
         cold_after_s: cold_after(request.cold_after_s, &venue)?,
+        dirty_limit_bytes: dirty_limit(request, phases::dirty_limit(study, scale)?, &venue)?,
         engine: engine(&venue).to_string(),
         subjects,
         phases,
@@ -322,6 +334,38 @@ fn cold_after(asked_s: u64, venue: &VenuePlan) -> Result<u64, Failure> {
     Ok(asked_s)
 }
 
+/// The most memory that waits to be written, of the request or else `of_study`, which holds in
+/// guests only.
+///
+/// # Errors
+/// Bad input where the memory is this machine's.
+fn dirty_limit(
+    request: &Request,
+    of_study: Option<Bytes>,
+    venue: &VenuePlan,
+) -> Result<Option<Bytes>, Failure> {
+    match (venue, request.dirty_limit) {
+        (VenuePlan::Guest { .. } | VenuePlan::Sim { .. }, asked) => match asked.or(of_study) {
+            Some(limit) if limit < DIRTY_LIMIT_MIN => Err(Failure::bad_input(format!(
+                "the limit of memory that waits to be written is {limit}, less than \
+                 {DIRTY_LIMIT_MIN}"
+            ))
+            .hint("--dirty-limit takes a size, for example 64MiB")),
+            limit => Ok(limit),
+        },
+        (_, None) => Ok(None),
+        (_, Some(_)) => {
+            let venue = venue.kind().as_str();
+            let text = format!(
+                "the venue {venue} has the page cache of this machine, whose limits fslab does \
+                 not set"
+            );
+            let hint = "--dirty-limit takes --venue guest or sim";
+            Err(Failure::bad_input(text).hint(hint))
+        }
+    }
+}
+
 fn engine(venue: &VenuePlan) -> EngineKind {
     match venue {
         VenuePlan::Fake => EngineKind::Null,
@@ -340,6 +384,38 @@ mod tests {
         let folder = "/var/tmp".into();
         let venue = VenueChoice::Named(VenuePlan::Loop { folder });
         Request::new(study, subjects, venue, 1)
+    }
+
+    #[test]
+    fn what_waits_to_be_written_is_limited_in_guests_only_and_follows_the_memory() {
+        let sim = VenuePlan::Guest {
+            folder: "/var/tmp".into(),
+            kernel: "k".into(),
+            lab: String::new(),
+            memory_bytes: Bytes::gib(1),
+            layers: Vec::new(),
+        };
+        let with = |venue: &VenuePlan, asked: Option<Bytes>, of_study: Option<Bytes>| {
+            let mut request = request(&["ext4"]);
+            request.dirty_limit = asked;
+            dirty_limit(&request, of_study, venue)
+        };
+        let (small, large) = (Some(Bytes::mib(64)), Some(Bytes::mib(256)));
+        assert_eq!(with(&sim, small, large).expect("a limit"), small);
+        assert_eq!(with(&sim, None, large).expect("a limit"), large);
+        assert_eq!(with(&sim, None, None).expect("no limit"), None);
+        let error = with(&sim, Some(Bytes(4096)), None).expect_err("too little");
+        assert!(error.message.contains("less than 1 MiB"), "{error}");
+        let folder = "/var/tmp".into();
+        let loops = VenuePlan::Loop { folder };
+        assert_eq!(with(&loops, None, large).expect("none"), None);
+        let error = with(&loops, small, None).expect_err("of this machine");
+        assert!(error.message.contains("the page cache of this machine"));
+        let mut study = crate::load_study("small-files").expect("built in").0;
+        study.dirty_limit = Some("64MiB".to_owned());
+        let at = |scale: &str| phases::dirty_limit(&study, scale.parse().expect("a scale"));
+        assert_eq!(at("1").expect("a size"), small);
+        assert_eq!(at("1/16").expect("a size"), Some(Bytes::mib(4)));
     }
 
     #[test]

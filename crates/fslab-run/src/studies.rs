@@ -401,7 +401,7 @@ mod tests {
             })
             .collect();
         // As many as the files have: none is skipped.
-        assert_eq!(counts, [(28, 602), (60, 202), (44, 68), (18, 27), (10, 20)]);
+        assert_eq!(counts, [(28, 602), (61, 202), (44, 68), (20, 27), (10, 20)]);
     }
 
     /// A claim about an unknown phase would always be "not measured".
@@ -416,7 +416,9 @@ mod tests {
                 found.unwrap_or_else(|| panic!("{name} has no phase {wanted}"))
             };
             for claim in &original.claims.claims {
-                for wanted in claim.holds.kind.phases() {
+                // The step before all phases stands in the place of one.
+                let phases = claim.holds.kind.phases().into_iter();
+                for wanted in phases.filter(|phase| *phase != "mkfs") {
                     let phase = phase(wanted);
                     let sweep = phase.sweep.as_ref().map(|sweep| &study.sweeps[sweep]);
                     let dimensions = claim.holds.condition.keys();

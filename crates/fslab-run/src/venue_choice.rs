@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fslab_disk::Machine;
-use fslab_model::{Bytes, Study, Subject, VenuePlan};
+use fslab_model::{Bytes, Scale, Study, Subject, VenuePlan};
 
 use super::request::{GuestChoice, Hardware, VenueChoice};
 use crate::{Request, ResolveError};
@@ -19,6 +19,7 @@ pub(crate) struct Sizes {
     pub(crate) size: Bytes,
     /// A guest's memory by the study.
     pub(crate) memory: Option<Bytes>,
+    pub(crate) scale: Scale,
 }
 
 /// Selects the venue, with a notice if it is not the default.
@@ -32,7 +33,7 @@ pub(crate) fn choose_venue(
         VenueChoice::Named(plan) => return Ok(plan.clone()),
         VenueChoice::Guest(guest) => return Ok(guest_venue(guest, sizes)),
         VenueChoice::Sim(guest, hardware) => {
-            return sim_venue(guest, hardware, &request.study, sizes);
+            return sim_venue(guest, hardware, (&request.study, sizes), notices);
         }
         VenueChoice::Auto { folder, guest } => (folder, guest),
     };
@@ -69,14 +70,22 @@ fn guest_venue(guest: &GuestChoice, sizes: Sizes) -> VenuePlan {
 fn sim_venue(
     guest: &GuestChoice,
     hardware: &Hardware,
-    study: &Study,
-    sizes: Sizes,
+    (study, sizes): (&Study, Sizes),
+    notices: &mut Vec<String>,
 ) -> Result<VenuePlan, ResolveError> {
     let machine = hardware.machine.as_ref();
     let disk = hardware.disk.as_deref();
     let disk = disk.or(machine.map(|it| it.disk.profile.as_str()));
     let profile = fslab_disk::registry::find(disk.or(study.disk.as_deref()).unwrap_or(DISK));
-    let profile = profile.map_err(ResolveError::Disk)?;
+    let mut profile = profile.map_err(ResolveError::Disk)?;
+    if study.scale.controller_cache {
+        notices.extend(profile.scale_controller_cache(sizes.scale).map(|(full, scaled)| {
+            format!(
+                "the write cache of the controller is {scaled} instead of {full}, by the scale {}",
+                sizes.scale
+            )
+        }));
+    }
     let of_machine = machine.map(|it| it.memory.size);
     let sizes = Sizes {
         memory: of_machine.or(sizes.memory),

@@ -64,7 +64,7 @@ pub use difference::{Test, TestMethod, difference_test, difference_test_among};
 pub use dispersion::{deviation, deviation_ratio, relative_deviation};
 pub use estimate::{Estimate, Interval};
 pub use factorial::{FACTORS_MAX, VarianceShare, variance_shares};
-pub use location::location;
+pub use location::{centre, location};
 pub use mann_whitney::mann_whitney;
 pub use mean::{Mean, mean, share};
 pub use multiplicity::{benjamini_hochberg, holm};

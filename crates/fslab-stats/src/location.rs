@@ -1,7 +1,17 @@
 //! The location of one sample.
 
-use crate::Estimate;
 use crate::logs::{Logs, t_bound};
+use crate::{Estimate, Summary};
+
+/// The one figure of several repeats: their geometric mean, or the median if a value is not
+/// positive; `None` without values.
+pub fn centre(sample: &[f64]) -> Option<f64> {
+    let summary = Summary::of(sample)?;
+    if summary.min == summary.max {
+        return Some(summary.min);
+    }
+    Some(location(sample).map_or(summary.median, |mean| mean.value))
+}
 
 /// The geometric mean of `sample` with its 95 % interval, in the sample's unit.
 ///
@@ -34,6 +44,15 @@ mod tests {
         assert!((estimate.value.ln() - 2.0).abs() < 1e-12);
         assert!((interval.low.ln() - (2.0 - 2.484_138)).abs() < 1e-5);
         assert!((interval.high.ln() - (2.0 + 2.484_138)).abs() < 1e-5);
+    }
+
+    #[test]
+    fn the_one_figure_of_several_is_their_geometric_mean() {
+        assert_eq!(centre(&[]), None);
+        assert_eq!(centre(&[7.1, 7.1, 7.1]), Some(7.1));
+        let mean = centre(&[1.0, 10.0, 100.0, 1000.0]).expect("a mean");
+        assert!((mean - 10.0_f64.powf(1.5)).abs() < 1e-9, "{mean}");
+        assert_eq!(centre(&[0.0, 3.0, 9.0]), Some(3.0));
     }
 
     #[test]

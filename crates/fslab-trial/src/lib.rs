@@ -17,6 +17,7 @@ mod call_array;
 mod command;
 mod confined;
 mod counters;
+mod dirty_limit;
 mod disturbances;
 mod drive_buffer;
 mod events;

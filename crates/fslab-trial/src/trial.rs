@@ -69,6 +69,17 @@ fn try_on_ranks<W: Write>(
     ranks.agree("the end of the trial", tried)
 }
 
+/// The clock that the trial reads.
+fn choose_clock(spec: &TrialSpec) -> Result<(), Failure> {
+    if let Some(frequency) = spec.counter_hz {
+        fslab_sys::read_clock_by_counter(frequency);
+    }
+    match spec.virtual_time {
+        true => crate::virtual_time::read_clock(spec.counted),
+        false => Ok(()),
+    }
+}
+
 fn try_trial<W: Write>(
     spec: &TrialSpec,
     stop: &StopFlag,
@@ -88,18 +99,14 @@ fn try_trial<W: Write>(
     if !spec.allow_commands {
         fslab_workload::ensure_programs_allowed(&spec.phases)?;
     }
-    if let Some(frequency) = spec.counter_hz {
-        fslab_sys::read_clock_by_counter(frequency);
-    }
-    if spec.virtual_time {
-        crate::virtual_time::read_clock(spec.counted)?;
-    }
+    choose_clock(spec)?;
     if !spec.single_calls && !spec.counted {
         call_array::open()?;
     }
     if spec.virtual_time {
         start_state::reach(spec.perturbation)?;
     }
+    crate::dirty_limit::limit_dirty_memory(spec.dirty_limit_bytes)?;
     let (mut target, of_ranks) = match ranks {
         None => (Target::of(spec)?, Facts::new()),
         Some(ranks) => shared_target(ranks, spec)?,

@@ -461,6 +461,7 @@ mod tests {
                 size_bytes: Bytes::mib(1),
                 cold: ColdMethod::Evict,
                 cold_after_s: 0,
+                dirty_limit_bytes: None,
                 engine: "psync".into(),
                 phases: Vec::new(),
                 rounds: fslab_model::Rounds::ONE,

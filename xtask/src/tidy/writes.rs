@@ -158,6 +158,7 @@ const PLACES: &[(Owner, &[(&str, usize)])] = &[
         Owner::Kernel,
         &[
             ("crates/fslab-trial/src/judging/states.rs", 1),
+            ("crates/fslab-trial/src/dirty_limit.rs", 1),
             ("crates/fslab-trial/src/host.rs", 1),
             ("crates/fslab-programs/src/md_array.rs", 1),
             ("crates/fslab-trial/src/network_server.rs", 4),

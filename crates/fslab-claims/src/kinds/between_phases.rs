@@ -11,7 +11,10 @@ use crate::ratio::{Coverage, Ratio, Selection, Side, of_logs, paired};
 use crate::{Finding, Limits, PhasePair};
 
 /// Prefix of a phase's name: the phase on the aged file system.
-const AGED: &str = "aged-";
+pub(crate) const AGED: &str = "aged-";
+
+/// The step that makes the file system, in the place of a phase.
+const MKFS: &str = "mkfs";
 
 type PointSide<'r> = Side<Option<&'r Point>>;
 
@@ -28,7 +31,8 @@ pub(crate) fn phases(
             Err(gap) => Finding::gap(what(name), gap, limits),
             Ok(member) => {
                 let ratio = between(case, &member, pair).map(|(ratio, _)| ratio);
-                Finding::of_ratio(what(&member.label), ratio, limits)
+                let prefix = format!("{}: ", member.label);
+                Finding::of_ratio(&prefix, [&pair.phase, &pair.than], ratio, limits)
             }
         }
     };
@@ -53,7 +57,9 @@ pub(crate) fn gain(
             Err(gap) => Finding::gap(what(name), gap, limits),
             Ok(member) => {
                 let ratio = gain_of(case, &member, [pair, against]);
-                Finding::of_ratio(what(&member.label), ratio, limits)
+                let prefix = format!("{}: ", member.label);
+                let names = [pair, against].map(|it| format!("({} / {})", it.phase, it.than));
+                Finding::of_ratio(&prefix, [&names[0], &names[1]], ratio, limits)
             }
         }
     };
@@ -99,19 +105,31 @@ fn between(
 }
 
 /// One side of the ratio. The ranges do not apply to a phase outside any sweep, since it runs once.
-/// `aged-read` is the phase `read` of the same file system aged, unless the run has a phase of that
-/// name.
+/// `aged-read` is the phase `read` of the same file system aged, and `mkfs` is the step before the
+/// phases, unless the run has a phase of that name.
 fn side<'r>(
     case: &Case<'_, 'r>,
     member: &Member,
     phase: &str,
 ) -> Result<Side<Place<'r>>, MissingReason> {
     let evidence = case.evidence;
+    if phase == MKFS && !evidence.has_phase(phase) && !evidence.is_printed() {
+        let times = evidence.mkfs_times(member);
+        return match times.is_empty() {
+            true => {
+                Err(format!("the run does not have the time of mkfs of {}", member.label).into())
+            }
+            false => Ok(Side::of(&times, case.claim.holds.score)),
+        };
+    }
     let (member, phase) = match phase.strip_prefix(AGED) {
         Some(fresh) if !evidence.has_phase(phase) && !evidence.is_printed() => {
             let aged = evidence.aged(member);
             let gap = || {
-                let text = format!("the run has no aged {}; --aged makes one", member.label);
+                let text = format!(
+                    "the run has no aged {}; --aged makes one, and --against adds it",
+                    member.label
+                );
                 MissingReason::NotApplicable(text)
             };
             (&aged.ok_or_else(gap)?, fresh)
@@ -152,6 +170,6 @@ fn as_one<'r>(side: &Side<Place<'r>>) -> PointSide<'r> {
     Side {
         repeats: side.repeats.clone(),
         places: means.into_iter().collect(),
-        untimed: BTreeSet::new(),
+        left_out: BTreeSet::new(),
     }
 }

@@ -5,7 +5,7 @@ use crate::findings::{all_must_hold, decisive};
 use crate::judgement::{Case, Judgement};
 use crate::missing::MissingReason;
 use crate::ratio::{Ratio, Selection};
-use crate::{Among, ClaimKind, ClaimOutcome, Finding, Limits, Position, Score};
+use crate::{Among, ClaimKind, ClaimOutcome, Finding, Limits, Position, Quantity, Score};
 
 impl Case<'_, '_> {
     pub(crate) fn selection<'q>(&'q self, phases: &'q [String]) -> Selection<'q> {
@@ -21,6 +21,18 @@ impl Case<'_, '_> {
         self.evidence.compare(a, b, self.selection(phases))
     }
 
+    /// The ratio of two subjects as a finding.
+    fn finding(
+        &self,
+        prefix: &str,
+        phases: &[String],
+        [a, b]: [&Member; 2],
+        limits: Limits,
+    ) -> Finding {
+        let ratio = self.ratio(phases, a, b);
+        Finding::of_ratio(prefix, [&a.label, &b.label], ratio, limits)
+    }
+
     fn pair(&self, phases: &[String], a: &str, b: &str, limits: Limits) -> Finding {
         let members = self
             .evidence
@@ -28,10 +40,7 @@ impl Case<'_, '_> {
             .and_then(|a| Ok((a, self.evidence.member(b)?)));
         match members {
             Err(gap) => Finding::gap(format!("{a} / {b}"), gap, limits),
-            Ok((a, b)) => {
-                let what = format!("{} / {}", a.label, b.label);
-                Finding::of_ratio(what, self.ratio(phases, &a, &b), limits)
-            }
+            Ok((a, b)) => self.finding("", phases, [&a, &b], limits),
         }
     }
 }
@@ -136,12 +145,7 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
     let mut findings = Vec::new();
     for subject in &subjects {
         for other in rivals.iter().filter(|other| other.cell != subject.cell) {
-            let what = format!("{} / {}", subject.label, other.label);
-            findings.push(Finding::of_ratio(
-                what,
-                case.ratio(phases, subject, other),
-                limits,
-            ));
+            findings.push(case.finding("", phases, [subject, other], limits));
         }
     }
     if findings.is_empty() {
@@ -152,6 +156,57 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
     let left_out = left_out.map(|gap| format!("left out: {gap}"));
     judgement.remarks.extend(left_out);
     judgement
+}
+
+/// Evaluates `rank`: fewer than `at_most` others are ahead of each of `subjects`.
+pub(crate) fn rank(
+    case: &Case<'_, '_>,
+    phases: &[String],
+    (subjects, among): (&[String], &[String]),
+    at_most: usize,
+) -> Judgement {
+    let limits = Limits::at_most(at_most as f64);
+    let finding = |name: &String| match ranked(case, phases, (name, among)) {
+        Err(gap) => Finding::gap(name.clone(), gap, limits),
+        Ok((label, ahead, open)) => Finding {
+            outcome: match (ahead + 1 > at_most, ahead + open.len() + 1 > at_most) {
+                (true, _) => ClaimOutcome::Fails,
+                (false, true) => ClaimOutcome::Undecided,
+                (false, false) => ClaimOutcome::Holds,
+            },
+            value: Some((ahead + 1) as f64),
+            quantity: Quantity::Number,
+            places: 1,
+            remark: (!open.is_empty()).then(|| format!("not decided: {}", open.join(", "))),
+            ..Finding::gap(format!("{label} among {}", among.len()), "", limits)
+        },
+    };
+    Judgement::all(subjects.iter().map(finding).collect())
+}
+
+/// The name of the subject, the number of others certainly ahead of it, and those of which that is
+/// not decided.
+fn ranked(
+    case: &Case<'_, '_>,
+    phases: &[String],
+    (name, among): (&str, &[String]),
+) -> Result<(String, usize, Vec<String>), MissingReason> {
+    let subject = case.evidence.member(name)?;
+    let others = others(case, phases, Some(among), std::slice::from_ref(&subject))?;
+    let (others, left_out) = others;
+    if let Some(gap) = left_out.into_iter().next() {
+        return Err(gap);
+    }
+    let (mut ahead, mut open) = (0, Vec::new());
+    for other in &others {
+        let found = case.finding("", phases, [&subject, other], Limits::at_least(1.0));
+        match found.outcome {
+            ClaimOutcome::Holds => {}
+            ClaimOutcome::Fails => ahead += 1,
+            _ => open.push(other.label.clone()),
+        }
+    }
+    Ok((subject.label, ahead, open))
 }
 
 /// Evaluates `wins`: first, or last, in at least a number of phases.
@@ -226,11 +281,9 @@ fn win(
         let what = format!("{phase}: {}", subject.label);
         return Finding::gap(what, no_rival(left_out), limits);
     }
-    let ratios = others.iter().map(|other| {
-        let what = format!("{phase}: {} / {}", subject.label, other.label);
-        Finding::of_ratio(what, case.ratio(&phases, subject, other), limits)
-    });
-    let ratios: Vec<Finding> = ratios.collect();
+    let prefix = format!("{phase}: ");
+    let ratio = |other: &Member| case.finding(&prefix, &phases, [subject, other], limits);
+    let ratios: Vec<Finding> = others.iter().map(ratio).collect();
     let outcome = all_must_hold(&ratios);
     let mut finding = decisive(&ratios, outcome)
         .cloned()

@@ -8,8 +8,8 @@ mod spread;
 mod trend;
 mod value;
 
-pub(crate) use between_phases::{gain, phases};
-pub(crate) use between_subjects::{extreme, faster, order, wins};
+pub(crate) use between_phases::{AGED, gain, phases};
+pub(crate) use between_subjects::{extreme, faster, order, rank, wins};
 pub(crate) use failures::fails;
 pub(crate) use sequence::sequence;
 pub(crate) use spread::spread;

@@ -70,8 +70,8 @@ fn finding(
         outcome: limits.decide(interval),
         value: Some(estimate.value),
         interval,
-        places: coverage.timed,
-        untimed: coverage.untimed,
+        places: coverage.counted,
+        left_out: coverage.left_out,
         remark: interval.is_none().then(|| NO_INTERVAL.to_owned()),
         ..Finding::gap(what, "", limits)
     }

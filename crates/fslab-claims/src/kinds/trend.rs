@@ -44,6 +44,7 @@ pub(crate) fn trend(case: &Case<'_, '_>) -> Judgement {
         over,
         shape,
         at,
+        ..
     } = &case.claim.holds.kind
     else {
         return Judgement::missing("it is no claim of a trend");
@@ -76,10 +77,24 @@ fn of_member(
     member: &Member,
     (shape, at): (Shape, Option<PointValue>),
 ) -> Result<Finding, MissingReason> {
-    let ClaimKind::Trend { phases, over, .. } = &case.claim.holds.kind else {
+    let ClaimKind::Trend {
+        phases,
+        over,
+        relative_to,
+        ..
+    } = &case.claim.holds.kind
+    else {
         return Err("it is no claim of a trend".into());
     };
-    let side = case.evidence.side(member, case.selection(phases))?;
+    let mut side = case.evidence.side(member, case.selection(phases))?;
+    if !relative_to.is_empty() {
+        let others = relative_to.iter().map(|name| {
+            let other = case.evidence.member(name)?;
+            case.evidence.side(&other, case.selection(phases))
+        });
+        let others: Result<Vec<Side<Place<'_>>>, MissingReason> = others.collect();
+        side = relative(side, &others?);
+    }
     let (repeats, coverage) = series(&side, over)?;
     let results: Result<Vec<ShapeResult>, MissingReason> = repeats
         .iter()
@@ -120,12 +135,37 @@ fn of_member(
         } else {
             interval
         },
-        places: coverage.timed,
-        untimed: coverage.untimed,
+        places: coverage.counted,
+        left_out: coverage.left_out,
         remark,
         points: overall.iter().map(point).collect(),
         ..Finding::gap(String::new(), "", result.limits)
     })
+}
+
+/// The scores divided by the geometric mean of the others' scores at the same place.
+fn relative<'r>(side: Side<Place<'r>>, others: &[Side<Place<'r>>]) -> Side<Place<'r>> {
+    let mut divided = Side {
+        repeats: side.repeats,
+        places: BTreeMap::new(),
+        left_out: side.left_out,
+    };
+    let mean = |logs: &Vec<f64>| logs.iter().sum::<f64>() / logs.len() as f64;
+    for (place, logs) in side.places {
+        let of_others = others
+            .iter()
+            .map(|other| other.places.get(&place).map(mean));
+        let of_others: Option<Vec<f64>> = of_others.collect();
+        match of_others {
+            None => drop(divided.left_out.insert(place)),
+            Some(means) => {
+                let unit = means.iter().sum::<f64>() / means.len() as f64;
+                let logs = logs.into_iter().map(|log| log - unit).collect();
+                divided.places.insert(place, logs);
+            }
+        }
+    }
+    divided
 }
 
 /// The series of each repeat: the geometric mean over those combinations of the other dimensions
@@ -142,18 +182,18 @@ fn series(side: &Side<Place<'_>>, over: &str) -> Result<(Vec<Series>, Coverage),
         return Err(format!("no combination was measured at every value of {over}").into());
     }
     let all = rows.len() * values.len();
-    let is_timed = |value: &PointValue| {
-        let timed = rows.values().filter(|row| row[value].is_some()).count();
-        timed * 2 >= rows.len()
+    let is_counted = |value: &PointValue| {
+        let counted = rows.values().filter(|row| row[value].is_some()).count();
+        counted * 2 >= rows.len()
     };
-    let values: Vec<PointValue> = values.into_iter().filter(is_timed).collect();
+    let values: Vec<PointValue> = values.into_iter().filter(is_counted).collect();
     let rows: Vec<Vec<&[f64]>> = rows
         .values()
         .filter_map(|row| values.iter().map(|value| row[value]).collect())
         .collect();
-    let timed = rows.len() * values.len();
-    let untimed = all - timed;
-    let coverage = Coverage { timed, untimed }.ensure_half()?;
+    let counted = rows.len() * values.len();
+    let left_out = all - counted;
+    let coverage = Coverage { counted, left_out }.ensure_half()?;
     let mean = |index: usize, repeat: usize| {
         let sum: f64 = rows.iter().map(|row| row[index][repeat]).sum();
         (sum / rows.len() as f64).exp()
@@ -176,10 +216,10 @@ fn combinations<'s>(
     side: &'s Side<Place<'_>>,
     over: &str,
 ) -> Result<Combinations<'s>, MissingReason> {
-    let timed = side.places.iter();
-    let timed = timed.map(|(place, logs)| (place, Some(logs.as_slice())));
+    let counted = side.places.iter();
+    let counted = counted.map(|(place, logs)| (place, Some(logs.as_slice())));
     let mut rows = Combinations::new();
-    for ((phase, point), logs) in timed.chain(side.untimed.iter().map(|place| (place, None))) {
+    for ((phase, point), logs) in counted.chain(side.left_out.iter().map(|place| (place, None))) {
         let mut rest = point.cloned().unwrap_or_default();
         let Some(value) = rest.remove(over) else {
             return Err(format!("'{phase}' was not swept over {over}").into());

@@ -91,7 +91,7 @@ fn estimates(
         let values = repeats
             .iter()
             .filter_map(|repeat| repeat.figures.get(place));
-        if values.clone().any(|figure| figure.untimed) {
+        if values.clone().any(|figure| figure.left_out) {
             return Err("no measurable time passed, so there is no figure".into());
         }
         let sample: Vec<f64> = values.map(|figure| figure.value).collect();

@@ -1,8 +1,20 @@
 //! `phases` and `gain`.
 
 use fslab_claims::ClaimOutcome::{Fails, Holds, NotApplicable, NotMeasured, Undecided};
+use fslab_claims::{FurtherRun, evaluate};
+use fslab_model::StepRecord;
 
-use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};
+use crate::run_builder::{PhaseBuilder, RunBuilder, claim, outcome, verdict};
+
+fn step_of_mkfs(seconds: f64) -> StepRecord {
+    StepRecord {
+        step: "mkfs".into(),
+        command: Vec::new(),
+        elapsed_ns: (seconds * 1e9) as u64,
+        exit_code: Some(0),
+        output: String::new(),
+    }
+}
 
 const READ_WRITE: &str = "kind = 'phases'\nphase = 'read'\nthan = 'write'\nsubject = 'a'\n";
 
@@ -132,6 +144,29 @@ fn a_swept_phase_is_compared_with_one_that_runs_once() {
 }
 
 #[test]
+fn the_time_of_mkfs_can_be_compared_with_a_phase() {
+    let holds = "kind = 'phases'\nphase = 'mkfs'\nthan = 'clear'\nsubject = 'a'\n\
+                 metric = 'elapsed'\nat_least = 2";
+    let run = |mkfs_s: Option<f64>| {
+        let mut run = RunBuilder::virtual_time(512)
+            .times("a", &[("clear", &[4.0])])
+            .build();
+        for trial in &mut run.trials {
+            trial.steps = mkfs_s.map(step_of_mkfs).into_iter().collect();
+        }
+        run
+    };
+    let quick = verdict(&run(Some(1.0)), holds);
+    assert_eq!(quick.outcome, Holds, "{}", quick.sentence);
+    assert_eq!(quick.findings[0].value.map(f64::round), Some(4.0));
+    assert_eq!(outcome(&run(Some(3.0)), holds), Fails);
+    let none = verdict(&run(None), holds);
+    assert_eq!(none.outcome, NotMeasured);
+    let words = "the run does not have the time of mkfs of a";
+    assert!(none.sentence.contains(words), "{}", none.sentence);
+}
+
+#[test]
 fn an_aged_phase_is_that_of_the_aged_file_system() {
     let holds = "kind = 'phases'\nphase = 'aged-read'\nthan = 'read'\nsubject = 'ext4'\n\
                  at_least = 0\nat_most = 1";
@@ -150,6 +185,17 @@ fn an_aged_phase_is_that_of_the_aged_file_system() {
         "{}",
         result.sentence
     );
+    // A further run decides it, with its own fresh file system.
+    let further = aged(1.5);
+    let further = FurtherRun {
+        run: &further,
+        platform: None,
+    };
+    let slow = RunBuilder::virtual_time(512).times("ext4", &[("read", &[9.0])]);
+    let card = evaluate(&claim("", holds), &slow.build(), &[further]);
+    assert_eq!(card.verdicts[0].outcome, Holds);
+    let words = "by the run with aged file systems, at scale 1";
+    assert!(card.verdicts[0].sentence.contains(words));
     // The aged subject does not count among all that were measured.
     let best = "kind = 'best'\nphase = 'read'\nsubject = 'ext4'";
     assert_eq!(outcome(&aged(0.5), best), NotMeasured);

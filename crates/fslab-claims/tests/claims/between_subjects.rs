@@ -169,7 +169,7 @@ fn points_without_measurable_time_are_left_out_and_counted_and_half_of_all_are_n
             (outcome(&run(untimed), AB), outcome(&run(untimed), BA)),
             (Holds, Fails)
         );
-        let words = format!("3.00 over {left} of 4 points");
+        let words = format!("3.00 over the {left} of 4 points at which the disk");
         assert!(sentence(untimed).contains(&words), "{}", sentence(untimed));
     }
     for untimed in [3, 4] {
@@ -188,7 +188,7 @@ fn a_phase_without_measurable_time_has_no_ratio() {
     for claim in [AB, BA] {
         let verdict = verdict(&run, claim);
         assert_eq!(verdict.outcome, NotMeasured);
-        let why = "no measurable time passed";
+        let why = "the disk did less than half of the work";
         assert!(verdict.sentence.contains(why), "{}", verdict.sentence);
     }
 }

@@ -3,6 +3,7 @@
 
 mod between_phases;
 mod between_subjects;
+mod beyond_the_mean;
 mod defaults_then;
 mod explanations;
 mod originals;

@@ -61,7 +61,22 @@ struct Undecidable {
 
 const NOT_PRINTED: &str = "original prints no";
 
-const UNDECIDABLE: [Undecidable; 6] = [
+const UNDECIDABLE: [Undecidable; 8] = [
+    Undecidable {
+        study: "home-usb",
+        why: "it advises to format anew, and did not time that",
+        sentence: NOT_PRINTED,
+        ids: &["udf-reformat-quicker-than-clear"],
+    },
+    Undecidable {
+        study: "ntfs-ext4",
+        why: "it asks which is faster with files inside the MFT, and did not measure it",
+        sentence: NOT_PRINTED,
+        ids: &[
+            "mft-files-created-faster-on-ntfs",
+            "mft-files-read-faster-on-ntfs",
+        ],
+    },
     Undecidable {
         study: "iozone-2003",
         why: "it prints one factor for three file systems against three others",
@@ -146,7 +161,7 @@ fn every_claim_holds_on_the_originals_own_figures_but_those_that_it_contradicts_
     }
     assert_eq!(
         counts,
-        [[27, 1, 0], [58, 2, 0], [0, 0, 44], [8, 0, 10], [0, 0, 10]]
+        [[27, 1, 0], [58, 2, 1], [0, 0, 44], [8, 0, 12], [0, 0, 10]]
     );
 }
 
@@ -162,6 +177,10 @@ fn the_deviations_of_home_usb_contradict_none_of_its_claims() {
             verdict.id,
             verdict.sentence
         );
+        if verdict.id == "udf-reformat-quicker-than-clear" {
+            // The built run has no step of mkfs.
+            continue;
+        }
         assert_ne!(
             verdict.outcome,
             ClaimOutcome::NotMeasured,

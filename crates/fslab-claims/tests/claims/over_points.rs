@@ -58,7 +58,7 @@ fn a_trend_leaves_out_points_without_measurable_time() {
     let result = verdict(&run(2), &rises);
     assert_eq!(result.outcome, Holds, "{}", result.sentence);
     assert!(
-        result.sentence.contains("over 4 of 6 points"),
+        result.sentence.contains("over the 4 of 6 points at which"),
         "{}",
         result.sentence
     );

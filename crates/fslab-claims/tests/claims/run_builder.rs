@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use fslab_claims::{ClaimOutcome, ClaimVerdict, Claims, Scorecard, evaluate};
 use fslab_model::{
-    CellId, DeviceInsight, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome,
-    PhaseRecord, PhaseSpec, Point, RunRecord, Settled, Subject, Swept, TrialId, TrialOutcome,
-    TrialRecord, ValueList,
+    CellId, DeviceInsight, DeviceUse, Failure, FailureKind, Headline, Parameters, PhaseKind,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Point, RunRecord, Settled, Subject, Swept, TrialId,
+    TrialOutcome, TrialRecord, ValueList, Window,
 };
 use serde_json::json;
 
@@ -35,6 +35,28 @@ impl PhaseBuilder {
     pub(crate) fn untimed(name: &str) -> Self {
         let mut phase = Self::new(name, 1e-6);
         phase.record.insight = Some(DeviceInsight::default());
+        phase
+    }
+
+    /// A phase that read, in which the disk worked for this share of the time and moved this share
+    /// of the bytes.
+    pub(crate) fn read(name: &str, seconds: f64, [of_time, of_bytes]: [f64; 2]) -> Self {
+        let mut phase = Self::new(name, seconds);
+        let end_ns = (seconds * 1e9) as u64;
+        let mut insight = DeviceInsight {
+            window: Window {
+                begin_ns: 0,
+                end_ns,
+            },
+            ..DeviceInsight::default()
+        };
+        insight.depth.busy_ns = (end_ns as f64 * of_time) as u64;
+        phase.record.kind = PhaseKind::Read;
+        phase.record.insight = Some(insight);
+        phase.record.device = Some(DeviceUse {
+            read_bytes: (of_bytes * 1e6) as u64,
+            ..DeviceUse::default()
+        });
         phase
     }
 
@@ -101,6 +123,7 @@ pub(crate) struct RunBuilder {
     venue: serde_json::Value,
     scale: String,
     memory_bytes: Option<u64>,
+    processors: Option<u32>,
     name: &'static str,
     perturb: bool,
     subjects: Vec<(String, Vec<Vec<PhaseBuilder>>)>,
@@ -134,6 +157,7 @@ impl RunBuilder {
             venue,
             scale: "1".into(),
             memory_bytes: Some(8 << 30),
+            processors: None,
             name: "run-1",
             perturb: false,
             subjects: Vec::new(),
@@ -155,6 +179,11 @@ impl RunBuilder {
 
     pub(crate) fn machine_memory(mut self, mib: u64) -> Self {
         self.memory_bytes = Some(mib << 20);
+        self
+    }
+
+    pub(crate) fn processors(mut self, count: u32) -> Self {
+        self.processors = Some(count);
         self
     }
 
@@ -248,7 +277,8 @@ impl RunBuilder {
         });
         let run = json!({
             "run": self.name, "plan": plan, "plan_hash": "0", "fslab": "0", "command": [],
-            "machine": { "memory_bytes": self.memory_bytes }, "started_unix_s": 0,
+            "machine": { "memory_bytes": self.memory_bytes, "cpu_count": self.processors },
+            "started_unix_s": 0,
             "trials": trials,
         });
         serde_json::from_value(run).expect("a run")

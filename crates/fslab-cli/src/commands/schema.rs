@@ -18,6 +18,7 @@ use crate::commands::config::ShownSetting;
 use crate::commands::crash::faults_table::FaultsResult;
 use crate::commands::crash::judge::JudgedLog;
 use crate::commands::diff::phase_activities::PhaseActivities;
+use crate::commands::disk::fit::FitDocument;
 use crate::commands::disk::{DiskDetails, DiskSummary};
 use crate::commands::lab::status::LabStatuses;
 use crate::commands::store::delete::DeletedRun;
@@ -122,6 +123,11 @@ pub(crate) const FORMATS: &[Format] = &[
         printed::<Vec<Machine>>,
     ),
     format("disk-test", "`fslab disk test --json`", printed::<Bench>),
+    format(
+        "disk-fit",
+        "`fslab disk fit --json`",
+        printed::<FitDocument>,
+    ),
     format(
         "workload-list",
         "`fslab workload list --json`",

@@ -1,11 +1,11 @@
 //! A metric along one dimension of a sweep.
 
 use fslab_model::{MetricDefinition, PointValue};
-use fslab_stats::Summary;
+use fslab_stats::{Summary, centre};
 
 use super::PhaseAnalysis;
 
-/// The values of one subject where a sweep has `value`: median, smallest and largest.
+/// The values of one subject where a sweep has `value`: geometric mean, smallest and largest.
 pub type Spread = [f64; 3];
 
 /// The metric of each subject at `points`, which differ in dimensions that are not drawn: the
@@ -18,7 +18,7 @@ pub fn spread_over(
     let at = |subject: usize, point: &&PhaseAnalysis| {
         let values = point.cells.get(subject)?.values(metric);
         let summary = Summary::of(&values)?;
-        Some([summary.median, summary.min, summary.max])
+        Some([centre(&values)?, summary.min, summary.max])
     };
     let table: Vec<Vec<Option<Spread>>> = (0..subjects)
         .map(|subject| points.iter().map(|point| at(subject, point)).collect())

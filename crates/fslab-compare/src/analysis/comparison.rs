@@ -6,7 +6,7 @@
 
 use fslab_model::{Better, MetricDefinition};
 use fslab_stats::{CONFIDENCE, Estimate, Interval, RESOLUTION, Summary, Test, Verdict};
-use fslab_stats::{difference_test_among, location, ratio, repeats_to_decide, verdict};
+use fslab_stats::{centre, difference_test_among, location, ratio, repeats_to_decide, verdict};
 
 /// The relative difference that does not matter, for the verdict "the same".
 pub const TOLERANCE: f64 = 0.05;
@@ -432,8 +432,7 @@ impl Entry {
     /// The geometric mean of the repeats, whose ratios are compared; the median if a value is not
     /// positive, `None` without values.
     pub fn mean(&self) -> Option<f64> {
-        let location = self.location.map(|location| location.value);
-        location.or_else(|| self.summary.map(|summary| summary.median))
+        centre(&self.values)
     }
 }
 

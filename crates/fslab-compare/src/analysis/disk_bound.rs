@@ -1,13 +1,10 @@
 //! Phases of virtual time that the disk does not decide: it worked for less than half of them, and
 //! the rest is waiting for timers.
 
-use fslab_model::PhaseRecord;
 use fslab_model::definitions::DEVICE_BUSY;
+use fslab_model::{DISK_WORK_LEAST, PhaseRecord};
 
 use super::{Comparison, PhaseAnalysis, Repeat};
-
-/// The share of the time of a phase for which the disk must work for the phase to count in full.
-pub(super) const FULL_SHARE: f64 = 0.5;
 
 impl PhaseAnalysis<'_> {
     /// The share of the time in which the disk worked, over all subjects and repeats together, so
@@ -26,7 +23,7 @@ impl PhaseAnalysis<'_> {
     /// False if its time is virtual and the disk worked for less than half of it, but did work:
     /// then the rest, waiting for timers, decides the headline figure.
     pub fn is_disk_bound(&self) -> bool {
-        let is_little = |share: f64| share > 0.0 && share < FULL_SHARE;
+        let is_little = |share: f64| share > 0.0 && share < DISK_WORK_LEAST;
         !self.disk_share().is_some_and(is_little)
     }
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use fslab_model::definitions::{BYTES, DEVICE_BUSY, ELAPSED, OPERATIONS, TOTAL};
 use fslab_model::{
-    AnswerMeasure, Better, CachePolicy, CacheVerdict, MetricDefinition, PhaseKind, Unit,
+    AnswerMeasure, Better, CachePolicy, CacheVerdict, DISK_WORK_LEAST, MetricDefinition, PhaseKind,
+    Unit,
 };
 use fslab_stats::TrialValues;
 
-use super::disk_bound::FULL_SHARE;
 use super::{Comparison, PhaseAnalysis, PhaseCell, Repeat};
 
 /// The least time of a phase, of its slowest subject, for its rate to count: less is not enough
@@ -120,9 +120,9 @@ fn by_rate<'p>(index: usize, phase: &'p PhaseAnalysis<'_>, weight: f64) -> Optio
         comparison: Cow::Borrowed(headline),
     };
     match phase.disk_share() {
-        Some(share) if share < FULL_SHARE => Some(Ground {
+        Some(share) if share < DISK_WORK_LEAST => Some(Ground {
             figure: GroundFigure::DiskTime,
-            weight: weight * share / FULL_SHARE,
+            weight: weight * share / DISK_WORK_LEAST,
             comparison: Cow::Owned(phase.disk_time()),
             ..ground
         }),
@@ -263,7 +263,7 @@ fn time_ns(phase: &PhaseAnalysis, subject: usize, repeat: &Repeat) -> Option<f64
     let with_settling = phase.total_of(subject, repeat, &TOTAL).unwrap_or(elapsed);
     let settling = with_settling - elapsed;
     let worked = match phase.disk_share() {
-        Some(share) if share < FULL_SHARE => phase.disk_ns(subject, repeat)?,
+        Some(share) if share < DISK_WORK_LEAST => phase.disk_ns(subject, repeat)?,
         _ => elapsed,
     };
     let scale = phase

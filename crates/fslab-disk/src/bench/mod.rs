@@ -12,6 +12,7 @@ mod burst;
 mod curve;
 mod depth;
 mod distance;
+mod fit;
 mod load;
 mod position;
 mod request_size;
@@ -20,6 +21,9 @@ mod sheet;
 mod test;
 
 pub use curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
+pub use fit::{
+    FitAlternative, FitResidual, FitTargets, FittedDisk, FittedParameter, fit, rate_of_disk,
+};
 pub use setting::SEED;
 pub use sheet::{SheetFigure, data_sheet};
 pub use test::{Bench, run};

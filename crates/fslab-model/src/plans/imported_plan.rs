@@ -21,6 +21,7 @@ impl Plan {
             // It marks no phase as cold.
             cold: ColdMethod::Drop,
             cold_after_s: 0,
+            dirty_limit_bytes: None,
             engine: String::new(),
             subjects: Vec::new(),
             phases: Vec::new(),

@@ -13,6 +13,9 @@ pub use condition::{Condition, FactorLevel};
 pub use perturbation::Perturbation;
 #[cfg(test)]
 pub(crate) use plan::tests::{plan, sim};
-pub use plan::{Cell, Directories, LabPlan, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
+pub use plan::{
+    Cell, Directories, GUEST_PROCESSORS, LabPlan, LayerPlan, Plan, SubjectPlan, VenueKind,
+    VenuePlan,
+};
 pub use spec::{DeviceSpec, MemberDisk, PhaseSpec, RankSpec, TrialSpec};
 pub use trial_task::{Placement, TrialTask};

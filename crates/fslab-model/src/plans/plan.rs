@@ -47,6 +47,9 @@ impl VenueKind {
     }
 }
 
+/// Processors of a guest: its kernel in user mode is built for one, and a PC is started with one.
+pub const GUEST_PROCESSORS: u32 = 1;
+
 /// A venue with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "venue", rename_all = "kebab-case")]
@@ -357,6 +360,10 @@ pub struct Plan {
     /// relatime updates times of access.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cold_after_s: u64,
+    /// The most memory of a guest that waits to be written (vm.dirty_bytes; writing back begins at
+    /// half of it). `None`: a fifth of the memory, as in Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_limit_bytes: Option<Bytes>,
     /// The engine that issues I/O.
     pub engine: String,
     /// The subjects, in the order given.

@@ -140,6 +140,10 @@ pub struct TrialSpec {
     /// By how many seconds the wall clock is advanced before each cold phase; only in a guest.
     #[serde(default, skip_serializing_if = "super::plan::is_zero")]
     pub cold_after_s: u64,
+    /// The most memory of a guest that waits to be written (vm.dirty_bytes; writing back begins at
+    /// half of it). `None`: a fifth of the memory, as in Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_limit_bytes: Option<Bytes>,
     /// The engine that issues I/O.
     pub engine: String,
     /// The phases, in order.
@@ -206,6 +210,7 @@ impl TrialSpec {
             size_bytes: size,
             cold,
             cold_after_s: 0,
+            dirty_limit_bytes: None,
             engine: "psync".into(),
             phases: Vec::new(),
             rounds: Rounds::ONE,

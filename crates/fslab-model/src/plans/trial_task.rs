@@ -21,6 +21,8 @@ pub struct TrialTask {
     pub cold: ColdMethod,
     /// By how many seconds the wall clock is advanced before each cold phase.
     pub cold_after_s: u64,
+    /// The most memory of a guest that waits to be written.
+    pub dirty_limit_bytes: Option<Bytes>,
     /// The engine that issues I/O.
     pub engine: String,
     /// The phases, in order.
@@ -71,6 +73,7 @@ impl TrialTask {
             size_bytes: self.size_bytes,
             cold: self.cold,
             cold_after_s: self.cold_after_s,
+            dirty_limit_bytes: self.dirty_limit_bytes,
             engine: self.engine,
             phases: self.phases,
             rounds: self.rounds,

@@ -35,8 +35,8 @@ pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
 };
 pub use phase::{
-    CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
-    PhaseRecord, Settled, ThreadRecord, TimeSeries,
+    CacheVerdict, CpuUse, DISK_WORK_LEAST, DeviceUse, Headline, OperationLatency, PhaseKind,
+    PhaseOutcome, PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
 pub use picture::{
     PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError, PictureLayer,

@@ -98,6 +98,9 @@ pub struct TimeSeries {
 /// nanoseconds, so a shorter phase did nothing else.
 const WAIT_NS_MIN: u64 = 5_000;
 
+/// The least share of disk work with which the disk decides a figure of virtual time.
+pub const DISK_WORK_LEAST: f64 = 0.5;
+
 /// Auxiliary operations, which are not part of a phase's latency.
 const AUXILIARY_OPERATIONS: &[&str] = &[
     "fsync",
@@ -393,6 +396,31 @@ impl PhaseRecord {
             PhaseKind::Metadata => return None,
         };
         Some(moved as f64 / bytes as f64)
+    }
+
+    /// The part of the application's bytes that the device did not move: they came from memory, or
+    /// are still there. `None` as in `device_share`, and for data that a file system may compress
+    /// to nearly nothing.
+    pub fn memory_share(&self) -> Option<f64> {
+        Some((1.0 - self.moved_share()?).max(0.0))
+    }
+
+    /// What the disk did of the phase: the share of the time in which it worked, or of the
+    /// application's bytes that it moved, whichever is less. `None` unless only the disk took time.
+    pub fn disk_work(&self) -> Option<f64> {
+        let insight = self.insight.as_ref().filter(|_| self.is_of_disk_time())?;
+        let of_time = match insight.window.length_ns() {
+            0 => 0.0,
+            length_ns => insight.depth.busy_ns as f64 / length_ns as f64,
+        };
+        Some(of_time.min(self.moved_share().unwrap_or(1.0)))
+    }
+
+    /// Device bytes over what a file system cannot make smaller of the application's bytes.
+    fn moved_share(&self) -> Option<f64> {
+        let solid = self.solid_share();
+        let share = self.device_share().filter(|_| solid > 0.0)?;
+        Some(share / solid)
     }
 
     /// Whether the figures are of the device or of the page cache. `None` also for data of which a

@@ -116,6 +116,9 @@ pub struct ScaleRules {
     pub size_min: Option<Bytes>,
     /// Makes the memory of a guest smaller, down to this. Default: the memory stays.
     pub memory_min: Option<Bytes>,
+    /// Multiplies the write cache of a RAID controller by the scale in the venue `sim`, so that the
+    /// same share of the data fits into it.
+    pub controller_cache: bool,
     /// Seconds that one trial took in the venue `sim` at the default scale, on one processor;
     /// used to estimate the time of a run. Default: there is no estimate.
     pub sim_trial_s: Option<u32>,

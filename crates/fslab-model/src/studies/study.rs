@@ -102,6 +102,11 @@ pub struct Study {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = SIZE_PATTERN))]
     pub memory: Option<String>,
+    /// The most memory of a guest that waits to be written, with its unit (vm.dirty_bytes; writing
+    /// back begins at half of it). Default: a fifth of the memory, as in Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = SIZE_PATTERN))]
+    pub dirty_limit: Option<String>,
     /// Profile of the disk that the venue `sim` simulates: a name of `fslab disk list`, or a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,

@@ -31,7 +31,7 @@ const REASON_LETTERS: usize = 76;
 
 pub(crate) struct Bar<'a> {
     pub(crate) label: &'a Label,
-    /// The median, the smallest and the largest of the repeats.
+    /// The geometric mean, the smallest and the largest of the repeats.
     pub(crate) value: Option<[f64; 3]>,
     /// Why there is no value.
     pub(crate) absence: String,
@@ -120,12 +120,8 @@ impl GroupedBars<'_> {
 
     fn description(&self) -> String {
         let bar = |group: &BarGroup, bar: &Bar| match bar.value {
-            Some([median, ..]) => {
-                format!(
-                    "{} {}",
-                    bar.label.name,
-                    wording::figure(group.metric, median)
-                )
+            Some([mean, ..]) => {
+                format!("{} {}", bar.label.name, wording::figure(group.metric, mean))
             }
             None => format!("{} no figure", bar.label.name),
         };
@@ -166,10 +162,10 @@ fn draw(field: &mut Field, (metric, bar): (&MetricDefinition, &Bar), top: f64) {
     field
         .svg
         .text("label", Anchor::Start, name, &bar.label.name);
-    if let Some([median, low, high]) = bar.value {
-        field.rectangle("bar", ((0.0, top), (median, top + BAR)), 1.0);
-        let end = field.across_at(median);
-        if field.is_beyond((median, top)) {
+    if let Some([mean, low, high]) = bar.value {
+        field.rectangle("bar", ((0.0, top), (mean, top + BAR)), 1.0);
+        let end = field.across_at(mean);
+        if field.is_beyond((mean, top)) {
             // Two slashes mark a cut bar.
             for slash in [end - 13.0, end - 8.0] {
                 let ends = ((slash - 3.0, top + BAR + 2.0), (slash + 3.0, top - 2.0));
@@ -179,8 +175,8 @@ fn draw(field: &mut Field, (metric, bar): (&MetricDefinition, &Bar), top: f64) {
             let y = top + BAR / 2.0;
             field.lines("spread", &[((low, y), (high, y))]);
         }
-        let figure = wording::figure(metric, median);
-        let place = beside(field, bar, (high.max(median), text_width(&figure)));
+        let figure = wording::figure(metric, mean);
+        let place = beside(field, bar, (high.max(mean), text_width(&figure)));
         field.beside(place, words, &figure);
     } else {
         let mut why: String = bar.absence.chars().take(REASON_LETTERS).collect();

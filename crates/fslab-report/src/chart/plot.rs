@@ -157,7 +157,7 @@ pub(crate) fn ticks_across(axis: &Axis, values: &[f64], room: f64) -> Vec<f64> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spot {
     pub(crate) x: f64,
-    /// The median, the smallest and the largest of the repeats; `None` breaks the line.
+    /// The geometric mean, the smallest and the largest of the repeats; `None` breaks the line.
     pub(crate) y: Option<[f64; 3]>,
 }
 

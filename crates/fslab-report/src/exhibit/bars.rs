@@ -24,12 +24,10 @@ pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Resul
             let spreads = spread_over(&points, selected.metric, selection.labels.len());
             let mut row = vec![TableCell::new(title.clone())];
             for (name, spread) in selection.names().zip(&spreads) {
-                let median = spread.map(|[median, ..]| median);
+                let mean = spread.map(|[mean, ..]| mean);
                 let place = (selected.phase.name, name, x.as_str());
-                content
-                    .values
-                    .push(Value::of(place, selected.metric, median));
-                let figure = median.map(|median| wording::figure(selected.metric, median));
+                content.values.push(Value::of(place, selected.metric, mean));
+                let figure = mean.map(|mean| wording::figure(selected.metric, mean));
                 row.push(TableCell::optional(figure));
             }
             rows.push(row);
@@ -101,7 +99,7 @@ pub(super) fn group<'s>(
     let published = published.map(|s| originals.value(s, selected.phase.name, metric));
     let pairs: Vec<_> = published
         .zip(spreads)
-        .map(|(then, now)| (then, now.map(|[median, ..]| median)))
+        .map(|(then, now)| (then, now.map(|[mean, ..]| mean)))
         .collect();
     let places = PublishedFigures::scaled(&pairs, metric.better == Better::Lower);
     let absence = |subject: usize| {
@@ -137,10 +135,7 @@ pub(super) fn sort(group: &mut BarGroup) {
         Better::Lower => 1.0,
         Better::Higher | Better::Neither => -1.0,
     };
-    let key = |bar: &Bar| {
-        bar.value
-            .map_or(f64::INFINITY, |[median, ..]| sign * median)
-    };
+    let key = |bar: &Bar| bar.value.map_or(f64::INFINITY, |[mean, ..]| sign * mean);
     group.bars.sort_by(|a, b| key(a).total_cmp(&key(b)));
 }
 
@@ -165,6 +160,6 @@ pub(super) fn notes(chart: &GroupedBars) -> Vec<String> {
 
 fn group_values(chart: &GroupedBars) -> Vec<f64> {
     let bars = chart.groups.iter().flat_map(|group| &group.bars);
-    bars.filter_map(|bar| bar.value.map(|[median, ..]| median))
+    bars.filter_map(|bar| bar.value.map(|[mean, ..]| mean))
         .collect()
 }

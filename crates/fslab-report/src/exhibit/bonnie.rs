@@ -4,7 +4,7 @@
 use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, RepeatState, spread_over};
 use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{MetricDefinition, PhaseRecord, RunRecord, Unit, VenuePlan};
-use fslab_stats::Summary;
+use fslab_stats::centre;
 
 use super::bars;
 use super::content::{Content, Value, phase_title};
@@ -79,15 +79,15 @@ fn values(selection: &Selection, selected: &Selected) -> Vec<Value> {
     let of = |(subject, name): (usize, &str)| {
         [selected.metric, &CPU_SHARE, &LATENCY_MAX].map(|metric| {
             let cell = selected.phase.cells.get(subject);
-            let value = cell.and_then(|cell| median(cell, metric));
+            let value = cell.and_then(|cell| mean(cell, metric));
             Value::of((selected.phase.name, name, ""), metric, value)
         })
     };
     selection.names().enumerate().flat_map(of).collect()
 }
 
-fn median(cell: &PhaseCell, metric: &MetricDefinition) -> Option<f64> {
-    Summary::of(&cell.values(metric)).map(|summary| summary.median)
+fn mean(cell: &PhaseCell, metric: &MetricDefinition) -> Option<f64> {
+    centre(&cell.values(metric))
 }
 
 /// Two rows per subject: rates with shares, and latencies.
@@ -104,7 +104,7 @@ fn table(selection: &Selection, caption: &str, phases: &[&Selected]) -> Table {
         for selected in phases {
             let cell = selected.phase.cells.get(subject);
             rates.push(cell.map_or_else(TableCell::nothing, |cell| rate(cell, selected.metric)));
-            let largest = cell.and_then(|cell| median(cell, &LATENCY_MAX));
+            let largest = cell.and_then(|cell| mean(cell, &LATENCY_MAX));
             latencies.push(match largest {
                 Some(ns) => TableCell::new(latency(ns)).tone(Tone::Weak),
                 None => TableCell::nothing(),
@@ -132,9 +132,9 @@ fn rate(cell: &PhaseCell, metric: &MetricDefinition) -> TableCell {
     if let Some(reason) = cell.absence() {
         return TableCell::new(crate::tables::absence_word(&reason)).tone(Tone::Bad);
     }
-    let rate = median(cell, metric);
+    let rate = mean(cell, metric);
     let text = rate.map_or_else(|| NO_RATE.to_owned(), |rate| rate_text(metric, rate));
-    let share = median(cell, &CPU_SHARE);
+    let share = mean(cell, &CPU_SHARE);
     let share = share.map_or_else(
         || NO_SHARE.to_owned(),
         |share| format!("{:.0}", 100.0 * share),

@@ -96,16 +96,14 @@ fn tabulate(selection: &Selection, selected: &Selected, over: &str, content: &mu
         let spreads = spread_over(&points, selected.metric, selection.labels.len());
         let mut row = vec![TableCell::new(value.to_string())];
         for (name, spread) in selection.names().zip(spreads) {
-            let median = spread.map(|[median, ..]| median);
-            row.push(match median {
-                Some(median) => TableCell::new(wording::figure(selected.metric, median)),
+            let mean = spread.map(|[mean, ..]| mean);
+            row.push(match mean {
+                Some(mean) => TableCell::new(wording::figure(selected.metric, mean)),
                 None => TableCell::nothing().tone(Tone::Weak),
             });
             let x = value.number().to_string();
             let place = (selected.phase.name, name, x.as_str());
-            content
-                .values
-                .push(Value::of(place, selected.metric, median));
+            content.values.push(Value::of(place, selected.metric, mean));
         }
         rows.push(row);
     }

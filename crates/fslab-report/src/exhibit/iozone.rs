@@ -6,7 +6,7 @@ use std::fmt::Write;
 use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell};
 use fslab_model::definitions::THROUGHPUT;
 use fslab_model::{PointValue, RunRecord};
-use fslab_stats::Summary;
+use fslab_stats::centre;
 
 use super::content::{Content, Value};
 use super::selection::{Selection, value_of};
@@ -84,7 +84,7 @@ fn point<'p, 'a>(phase: &'p PhaseAnalysis<'a>, place: Place) -> Option<&'p Phase
 
 fn rate(point: &PhaseAnalysis, subject: usize) -> Option<f64> {
     let values = point.cells.get(subject)?.values(&THROUGHPUT);
-    Summary::of(&values).map(|summary| summary.median)
+    centre(&values)
 }
 
 fn kib(bytes: f64) -> String {

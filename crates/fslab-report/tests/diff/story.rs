@@ -28,6 +28,7 @@ pub(crate) fn run(name: &str, subjects: &[(&str, Vec<Phase>)]) -> RunRecord {
         size_bytes: Bytes::gib(1),
         cold: ColdMethod::Remount,
         cold_after_s: 0,
+        dirty_limit_bytes: None,
         engine: "psync".into(),
         subjects: subjects.iter().map(|(name, _)| planned(name)).collect(),
         phases: specs,

@@ -271,6 +271,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         size_bytes: Bytes::gib(1),
         cold: ColdMethod::Remount,
         cold_after_s: 0,
+        dirty_limit_bytes: None,
         engine: "psync".into(),
         subjects: subjects.collect(),
         phases: scenes().iter().map(spec).collect(),

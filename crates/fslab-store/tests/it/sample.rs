@@ -71,6 +71,7 @@ pub(crate) fn plan() -> Plan {
         size_bytes: Bytes::gib(1),
         cold: ColdMethod::Remount,
         cold_after_s: 0,
+        dirty_limit_bytes: None,
         engine: "psync".into(),
         subjects: ["ext4:mount=data=journal", "xfs"]
             .map(|text| SubjectPlan {

@@ -215,6 +215,7 @@ mod tests {
                 size_bytes: Bytes::mib(64),
                 cold: ColdMethod::Evict,
                 cold_after_s: 0,
+                dirty_limit_bytes: None,
                 engine: "psync".into(),
                 phases: vec![spec("first", "write"), spec("second", "random-read")],
                 rounds,

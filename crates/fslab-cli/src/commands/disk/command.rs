@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::profiles::{find, size};
+use crate::commands::disk::fit::FitArgs;
 use crate::commands::disk::test::TestArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::terminal::paragraph::write_paragraph;
@@ -46,6 +47,8 @@ enum DiskCommand {
     },
     /// Benchmark a profile's disk model in virtual time and draw its curves
     Test(TestArgs),
+    /// Fit a hard disk to the rates that an original printed
+    Fit(FitArgs),
 }
 
 impl DiskArgs {
@@ -54,6 +57,7 @@ impl DiskArgs {
             DiskCommand::List { json } => list(*json)?,
             DiskCommand::Show { name, json, toml } => show(name, *json, *toml)?,
             DiskCommand::Test(args) => args.run()?,
+            DiskCommand::Fit(args) => args.run()?,
         }
         Ok(Exit::Done)
     }

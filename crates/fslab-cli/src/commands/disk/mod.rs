@@ -1,6 +1,7 @@
 //! `fslab disk`.
 
 mod command;
+pub(crate) mod fit;
 pub(crate) mod plot;
 pub(crate) mod profiles;
 pub(crate) mod test;

@@ -351,6 +351,7 @@ impl ExecutionArgs {
             repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
             cold_after_s: self.plan.cold_after.map_or(0, u64::from),
+            dirty_limit: self.plan.dirty_limit,
             survival: self.survival,
             ranks: self.ranks,
         };

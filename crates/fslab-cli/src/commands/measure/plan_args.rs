@@ -46,6 +46,11 @@ pub(crate) struct PlanArgs {
     /// relatime updates times of access (venues guest and sim) [default: 0]
     #[arg(long, value_name = "TIME", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) cold_after: Option<u32>,
+    /// Most memory of the guest that waits to be written, for example 64MiB: vm.dirty_bytes.
+    /// Writing back begins at half of it (venues guest and sim) [default: the study's, or a fifth
+    /// of the memory]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub(crate) dirty_limit: Option<Bytes>,
     /// Number of parallel trials (venue sim only) [default: one per processor]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,

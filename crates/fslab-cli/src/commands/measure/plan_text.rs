@@ -194,6 +194,13 @@ fn trials(plan: &Plan) -> String {
     }
 }
 
+fn dirty_limit(plan: &Plan) -> String {
+    let limit = plan.dirty_limit_bytes;
+    limit.map_or_else(String::new, |limit| {
+        format!(" (at most {limit} to be written)")
+    })
+}
+
 fn venue(plan: &Plan) -> String {
     let kernels = || {
         let kernels: Vec<_> = plan.labs().into_iter().map(|lab| lab.kernel).collect();
@@ -208,8 +215,9 @@ fn venue(plan: &Plan) -> String {
             memory_bytes,
             ..
         } => format!(
-            ", kernel {} with {memory_bytes} of memory, images in {}",
+            ", kernel {} with {memory_bytes} of memory{}, images in {}",
             kernels(),
+            dirty_limit(plan),
             folder.display()
         ),
         VenuePlan::Sim {
@@ -219,12 +227,13 @@ fn venue(plan: &Plan) -> String {
             machine,
             ..
         } => format!(
-            ", {}disk {}, kernel {} with {memory_bytes} of memory, images in {}",
+            ", {}disk {}, kernel {} with {memory_bytes} of memory{}, images in {}",
             machine
                 .as_ref()
                 .map_or_else(String::new, |it| format!("machine {it}, ")),
             disk.profile,
             kernels(),
+            dirty_limit(plan),
             folder.display()
         ),
         VenuePlan::Fake => String::new(),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fslab_fs::SearchPath;
-use fslab_model::{Bytes, CountedMachine};
+use fslab_model::{Bytes, CountedMachine, GUEST_PROCESSORS};
 
 use super::table::{EXCHANGE_SLOT, Table};
 use crate::guest::share::Share;
@@ -225,7 +225,9 @@ impl Pc<'_> {
             .env_clear()
             .arg("-machine")
             .arg(format!("{machine}{options}"))
-            .args(["-cpu", PROCESSOR, "-smp", "1", "-m"])
+            .args(["-cpu", PROCESSOR, "-smp"])
+            .arg(GUEST_PROCESSORS.to_string())
+            .arg("-m")
             .arg((self.total_memory().0 >> 20).to_string())
             .args(["-accel", "tcg,thread=single", "-icount"])
             .arg(format!(

@@ -1,10 +1,11 @@
-//! Sizes that mean a multiple of the machine's memory, scaled to that of a run.
+//! What claims ask of the machine of a run: its memory, of which sizes can mean a multiple, and its
+//! processors.
 
-use fslab_model::{PointValue, RunRecord, VenuePlan};
+use fslab_model::{GUEST_PROCESSORS, PointValue, RunRecord, VenuePlan};
 
-use crate::MemoryRule;
 use crate::evidence::{Evidence, Ranges};
 use crate::missing::MissingReason;
+use crate::{Claim, MemoryRule};
 
 /// The memory of the run's guest or machine in bytes; `None` if it is not known.
 pub(crate) fn memory_of(run: &RunRecord) -> Option<u64> {
@@ -17,6 +18,14 @@ pub(crate) fn memory_of(run: &RunRecord) -> Option<u64> {
     memory.filter(|memory| *memory > 0)
 }
 
+/// The processors of the run's guest or machine; `None` if they are not known.
+fn processors_of(run: &RunRecord) -> Option<u32> {
+    match &run.header.plan.venue {
+        VenuePlan::Guest { .. } | VenuePlan::Sim { .. } => Some(GUEST_PROCESSORS),
+        _ => run.header.machine.cpu_count,
+    }
+}
+
 impl MemoryRule {
     /// The ratio of a machine's memory to the original's as a power of two, rounded.
     pub(crate) fn power(&self, memory: u64) -> f64 {
@@ -25,6 +34,27 @@ impl MemoryRule {
 }
 
 impl Evidence<'_> {
+    /// Why the machine has too few processors for the claim.
+    pub(crate) fn lacks_processors(&self, claim: &Claim) -> Option<MissingReason> {
+        let least = claim.processors.filter(|_| !self.is_printed())?;
+        match processors_of(self.run) {
+            Some(found) if found >= least => None,
+            Some(found) => {
+                let found = match found {
+                    1 => "one".to_owned(),
+                    found => found.to_string(),
+                };
+                Some(MissingReason::NotApplicable(format!(
+                    "it needs {least} processors or more, and the machine of the run has {found}"
+                )))
+            }
+            None => Some(MissingReason::NotMeasured(format!(
+                "it needs {least} processors or more, and the run does not record how many its \
+                 machine has"
+            ))),
+        }
+    }
+
     /// The claim's ranges, scaled to this run's memory.
     pub(crate) fn ranges(&self, written: &Ranges) -> Result<Ranges, MissingReason> {
         let scaled = written.iter().map(|(dimension, range)| {
