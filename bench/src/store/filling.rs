@@ -53,6 +53,7 @@ impl Model {
         let failed = |error: &dyn std::error::Error| BenchError::Input(error.to_string());
         let (study, _) = load_study("quick").map_err(|error| failed(&error))?;
         let request = Request {
+            dirty_limit: None,
             study,
             subjects: SUBJECTS.map(str::to_owned).into(),
             venue: VenueChoice::Named(VenuePlan::Loop {
