@@ -61,6 +61,7 @@ pub use resolve_error::ResolveError;
 pub use run_begin::RunBegin;
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed};
+pub use stacks::ensure_one_disk;
 pub use studies::{StudySource, load_claims, load_original, load_study, load_study_with};
 pub use studies::{original, studies};
 pub use study_key::resolve_failure;

@@ -1,6 +1,6 @@
 //! What a plan says and refuses about layers and several disks.
 
-use fslab_model::{Failure, LayerKind, Subject, SubjectPlan, VenuePlan};
+use fslab_model::{Failure, LayerKind, Plan, Subject, SubjectPlan, VenuePlan};
 
 /// Layers and profiles that compute over all data.
 fn computes(subject: &Subject) -> bool {
@@ -63,6 +63,22 @@ pub(crate) fn ensure_disks(subject: &Subject, venue: &VenuePlan) -> Result<(), F
     match disks <= there {
         true => Ok(()),
         false => Err(Failure::bad_input(text).hint(hint)),
+    }
+}
+
+/// Refuses to record the disks of a subject that has several: a log is of one.
+///
+/// # Errors
+/// Bad input, with the subject.
+pub fn ensure_one_disk(plan: &Plan) -> Result<(), Failure> {
+    let mut subjects = plan.subjects.iter().map(|planned| &planned.subject);
+    match subjects.find(|subject| subject.disks() > 1) {
+        None => Ok(()),
+        Some(subject) => {
+            let disks = subject.disks();
+            let text = format!("a log is of one disk, but {subject} has {disks}");
+            Err(Failure::bad_input(text).hint("leave out --record-disk, or this subject"))
+        }
     }
 }
 

@@ -315,6 +315,7 @@ impl ExecutionArgs {
         self.store.ensure_usable()?;
         if self.record_disk.is_some() {
             fslab_venue::ensure_disk_can_be_recorded(&plan.venue)?;
+            fslab_run::ensure_one_disk(plan)?;
         }
         let settings = venue_settings(plan, self.jobs_here(jobs), None)?;
         Venue::open(&plan.venue, plan.size_bytes, settings)?;
