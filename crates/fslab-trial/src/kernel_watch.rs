@@ -52,6 +52,8 @@ const ERRORS_AS_ERRORS: [&str; 6] = [
 ];
 /// A command that the device does not support: mkfs tries it, then writes zeroes itself.
 const NO_SUCH_COMMAND: &str = "operation not supported error";
+/// What bcachefs says when its discards meet an unmount: they are done at the next mount.
+const GOING_READ_ONLY: &str = "error erofs_trans_commit";
 /// Marks of a full file system, which is no error of the device.
 const FULL: [&str; 4] = ["no space", "enospc", "error -28", "errno=-28"];
 
@@ -101,8 +103,9 @@ impl KernelWatch {
 
     fn concerns(&self, line: &KernelLine) -> bool {
         let is_weighty = line.level <= LEVEL_WARNING || is_error(line);
-        let is_lack = line.text.contains(NO_SUCH_COMMAND);
-        is_weighty && !is_lack && self.names.iter().any(|name| has_word(&line.text, name))
+        let harmless = [NO_SUCH_COMMAND, GOING_READ_ONLY];
+        let is_harmless = harmless.iter().any(|it| line.text.contains(it));
+        is_weighty && !is_harmless && self.names.iter().any(|name| has_word(&line.text, name))
     }
 
     /// Error counters that have increased.
