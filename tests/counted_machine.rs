@@ -15,19 +15,6 @@ const BRIEF_STUDY: &str = concat!(
     "/../../tests/fixtures/brief.toml"
 );
 
-fn compare(desk: &Desk, words: &[&str]) -> Ended {
-    let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
-    let ended = desk.run(&[&["compare"], words, &sim].concat());
-    desk.expect_nothing_left();
-    ended
-}
-
-fn exact(desk: &Desk) -> Vec<Value> {
-    let exported = desk.run(&["export", "last", "--format", "exact"]);
-    exported.expect_code(0);
-    serde_json::from_str(&exported.out).expect("JSON")
-}
-
 /// The phase `name` of the first trial.
 fn phase<'a>(trials: &'a [Value], name: &str) -> &'a Value {
     let phases = trials[0]["phases"].as_array().expect("phases");
@@ -53,16 +40,17 @@ fn a_counted_machine_gives_the_same_records_twice_beside_a_load() {
         "--machine",
         "pc-2010",
     ];
-    compare(&desk, &[&words[..], &["--repeats", "1"]].concat()).expect_code(0);
-    let first = exact(&desk);
+    desk.compare_in_sim(&[&words[..], &["--repeats", "1"]].concat())
+        .expect_code(0);
+    let first = desk.exact_trials();
     assert_eq!(first.len(), 3);
     let load = Load::start();
     let again = Desk::new().with_pc_lab("a counted machine, twice the same");
     let again = again.expect("it was there a minute ago").unprivileged();
     let words = [&words[..], &["--repeats", "1", "--jobs", "1"]].concat();
-    compare(&again, &words).expect_code(0);
+    again.compare_in_sim(&words).expect_code(0);
     drop(load);
-    for (first, second) in first.iter().zip(&exact(&again)) {
+    for (first, second) in first.iter().zip(&again.exact_trials()) {
         let subject = &first["subject"];
         assert_eq!(first["outcome"], "done", "{subject}: {}", first["failure"]);
         assert_eq!(first, second, "{subject} differs from run to run");
@@ -125,16 +113,16 @@ fn a_snapshot_is_taken_once_for_a_machine_and_again_if_it_is_damaged() {
     };
     let words = ["ext4", "btrfs", "--study", BRIEF_STUDY, "--repeats", "1"];
     let words = [&words[..], &["--machine", "pc-2010"]].concat();
-    compare(&desk, &words).expect_code(0);
-    let first = exact(&desk);
+    desk.compare_in_sim(&words).expect_code(0);
+    let first = desk.exact_trials();
     let taken = snapshots(&desk);
     assert_eq!(taken.len(), 1, "{taken:?}");
     let whole = fs::read(&taken[0]).expect("read");
     fs::write(&taken[0], &whole[..whole.len() / 2]).expect("cut");
     let load = Load::start();
-    expect_retaken(&compare(&desk, &words), &taken[0]);
+    expect_retaken(&desk.compare_in_sim(&words), &taken[0]);
     drop(load);
-    assert_eq!(exact(&desk), first);
+    assert_eq!(desk.exact_trials(), first);
     assert_eq!(snapshots(&desk), taken);
     // A single bit in the middle of the memory gave other figures, or failures of the subject.
     let mut flipped = fs::read(&taken[0]).expect("read");
@@ -145,13 +133,14 @@ fn a_snapshot_is_taken_once_for_a_machine_and_again_if_it_is_damaged() {
     checked
         .expect_code(4)
         .expect_error(".snapshot is damaged", "remove it");
-    expect_retaken(&compare(&desk, &words), &taken[0]);
-    assert_eq!(exact(&desk), first);
+    expect_retaken(&desk.compare_in_sim(&words), &taken[0]);
+    assert_eq!(desk.exact_trials(), first);
     desk.run(&["lab", "check", "debian-6.1"]).expect_code(0);
     let again = fs::read(&taken[0]).expect("read");
     assert!(memory(&again) == memory(&whole), "the memory differs");
     // A guest with more memory is another machine.
-    compare(&desk, &[&words[..], &["--memory", "256MiB"]].concat()).expect_code(0);
+    desk.compare_in_sim(&[&words[..], &["--memory", "256MiB"]].concat())
+        .expect_code(0);
     assert_eq!(snapshots(&desk).len(), 2);
 }
 
@@ -180,7 +169,8 @@ fn the_timer_of_a_counted_machine_is_that_of_the_module() {
     fs::write(desk.path("t.toml"), TIMERS).expect("written");
     let words = ["ext4", "--study", "t.toml", "--machine", "pc-2010"];
     let once = ["--repeats", "1", "--allow-commands"];
-    compare(&desk, &[&words[..], &once].concat()).expect_code(0);
+    desk.compare_in_sim(&[&words[..], &once].concat())
+        .expect_code(0);
     let run = desk.last_run().to_string();
     assert!(run.contains("Clock Event Device: fslab-lapic"), "{run}");
 }
@@ -196,9 +186,11 @@ fn runs_of_a_counted_and_of_a_free_processor_differ_in_a_named_dimension() {
         return;
     };
     let study = ["ext4", "--study", BRIEF_STUDY, "--repeats", "1"];
-    compare(&desk, &[&study[..], &["--machine", "pc-2010"]].concat()).expect_code(0);
+    desk.compare_in_sim(&[&study[..], &["--machine", "pc-2010"]].concat())
+        .expect_code(0);
     let disk = ["--disk", "hdd-7200-sata-2010"];
-    compare(&desk, &[&study[..], &disk].concat()).expect_code(0);
+    desk.compare_in_sim(&[&study[..], &disk].concat())
+        .expect_code(0);
     let diff = desk.run(&["diff", "last~1", "last"]);
     let text = format!("{}{}", diff.out, diff.err);
     assert!(text.contains("processor"), "{text}");

@@ -187,6 +187,26 @@ impl Desk {
         )
     }
 
+    /// Runs `fslab compare WORDS` in the venue sim, after which nothing may be left.
+    pub(crate) fn compare_in_sim(&self, words: &[&str]) -> Ended {
+        let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
+        let ended = self.run(&[&["compare"], words, &sim].concat());
+        self.expect_nothing_left();
+        ended
+    }
+
+    /// What belongs to plan and lab of the last run.
+    pub(crate) fn exact(&self) -> String {
+        let exported = self.run(&["export", "last", "--format", "exact"]);
+        exported.expect_code(0);
+        exported.out
+    }
+
+    /// The same as trials.
+    pub(crate) fn exact_trials(&self) -> Vec<serde_json::Value> {
+        serde_json::from_str(&self.exact()).expect("JSON")
+    }
+
     /// The same with further variables of the environment.
     pub(crate) fn run_in(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
         let mut command = self.command(arguments);

@@ -8,18 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Desk, Ended, SMALL_STUDY};
+use crate::harness::{Desk, SMALL_STUDY};
 
 /// For how long a load works, and then rests.
 const TURN: Duration = Duration::from_millis(3);
-
-/// `fslab compare SUBJECTS ... --venue sim`.
-fn compare(desk: &Desk, words: &[&str]) -> Ended {
-    let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
-    let ended = desk.run(&[&["compare"], words, &sim].concat());
-    desk.expect_nothing_left();
-    ended
-}
 
 /// What the host's processor paid for the phase `name` of the last run's first trial, in ns for an
 /// operation.
@@ -31,13 +23,6 @@ fn cost_of_operation(desk: &Desk, name: &str) -> u64 {
     let phase = phase.expect("a phase");
     let number = |value: &Value| value.as_u64().expect("a number");
     number(&phase["host"]["cpu_ns"]) / number(&phase["operations"])
-}
-
-/// What belongs to plan and lab of the last run.
-fn exact(desk: &Desk) -> String {
-    let exported = desk.run(&["export", "last", "--format", "exact"]);
-    exported.expect_code(0);
-    exported.out
 }
 
 /// A thread that takes a processor in turns with whatever else runs, until it is dropped.
@@ -76,16 +61,18 @@ fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_doe
     };
     let desk = desk.unprivileged();
     let words = ["all", "--study", SMALL_STUDY];
-    compare(&desk, &words).expect_code(0);
-    let first = exact(&desk);
+    desk.compare_in_sim(&words).expect_code(0);
+    let first = desk.exact();
     let trials: Vec<Value> = serde_json::from_str(&first).expect("JSON");
     assert!(trials.len() >= 2 * 26, "{}", trials.len());
     let load = Load::start();
     let again = Desk::new().with_lab("sim, twice the same");
     let again = again.expect("it was there a minute ago").unprivileged();
-    compare(&again, &[&words[..], &["--jobs", "1"]].concat()).expect_code(0);
+    again
+        .compare_in_sim(&[&words[..], &["--jobs", "1"]].concat())
+        .expect_code(0);
     drop(load);
-    let second: Vec<Value> = serde_json::from_str(&exact(&again)).expect("JSON");
+    let second = again.exact_trials();
     for (first, second) in trials.iter().zip(&second) {
         let subject = &first["subject"];
         assert_eq!(first["outcome"], "done", "{subject}: {}", first["failure"]);
@@ -115,10 +102,10 @@ fn figures_are_the_same_with_system_calls_one_by_one() {
     let words = ["compare", "ext4", "xfs", "jfs", "hfs+", "--repeats", "1"];
     let words = [&words[..], &sim, &["--scale", "1/8"]].concat();
     desk.run(&words).expect_code(0);
-    let (together, cost_together) = (exact(&desk), cost_of_operation(&desk, "read-files"));
+    let (together, cost_together) = (desk.exact(), cost_of_operation(&desk, "read-files"));
     let single = [("FSLAB_TEST_SINGLE_CALLS", "1")];
     desk.run_in(&words, &single).expect_code(0);
-    assert_eq!(together, exact(&desk));
+    assert_eq!(together, desk.exact());
     let cost_single = cost_of_operation(&desk, "read-files");
     assert!(
         cost_together * 2 < cost_single,
@@ -133,8 +120,9 @@ fn repeats_are_perturbed_by_the_seed_and_the_first_is_the_exact_point() {
     };
     let run = |words: &[&str]| -> Vec<Value> {
         let study = ["ext4", "--study", SMALL_STUDY];
-        compare(&desk, &[&study, words].concat()).expect_code(0);
-        let mut trials: Vec<Value> = serde_json::from_str(&exact(&desk)).expect("JSON");
+        desk.compare_in_sim(&[&study, words].concat())
+            .expect_code(0);
+        let mut trials = desk.exact_trials();
         // Its place depends on how many trials there are.
         trials
             .iter_mut()
@@ -174,8 +162,9 @@ fn one_kernel_by_two_names_gives_two_subjects_with_equal_exact_records() {
     name_again(&desk, "a-kernel-of-mine");
     let subjects = ["ext4@default", "ext4@a-kernel-of-mine"];
     let words = ["--study", SMALL_STUDY, "--repeats", "2"];
-    compare(&desk, &[&subjects[..], &words].concat()).expect_code(0);
-    let trials: Vec<Value> = serde_json::from_str(&exact(&desk)).expect("JSON");
+    desk.compare_in_sim(&[&subjects[..], &words].concat())
+        .expect_code(0);
+    let trials = desk.exact_trials();
     let [first, second] = subjects.map(|subject| -> Vec<Value> {
         let its = trials.iter().filter(|trial| trial["subject"] == subject);
         let mut its: Vec<_> = its.cloned().collect();
@@ -263,8 +252,9 @@ fn the_seed_decides_what_is_written_and_nothing_else_does() {
     };
     let run = |words: &[&str]| {
         let study = ["btrfs", "--study", SMALL_STUDY, "--perturb", "off"];
-        compare(&desk, &[&study[..], words].concat()).expect_code(0);
-        exact(&desk)
+        desk.compare_in_sim(&[&study[..], words].concat())
+            .expect_code(0);
+        desk.exact()
     };
     let default = run(&[]);
     assert_eq!(default, run(&["--seed", "1"]));
@@ -288,7 +278,7 @@ fn random_reads_take_the_time_that_the_disk_needs() {
             "--repeats",
             "1",
         ];
-        compare(&desk, &words).expect_code(0);
+        desk.compare_in_sim(&words).expect_code(0);
         let run = desk.last_run();
         let phases = run["trials"][0]["phases"].as_array().expect("phases");
         let phase = phases.iter().find(|phase| phase["name"] == "random-read");
@@ -316,11 +306,8 @@ fn a_cold_read_comes_from_the_platters_and_not_from_the_buffer_of_the_disk() {
          file_size = '4MiB'\nrecord = '64KiB'\ndirection = 'read'\nopen = 'existing'\n";
     std::fs::write(desk.path("cold.toml"), study).expect("written");
     let disk = ["--disk", "hdd-7200-sata-2010", "--repeats", "1"];
-    compare(
-        &desk,
-        &[&["ntfs3", "--study", "./cold.toml"], &disk[..]].concat(),
-    )
-    .expect_code(0);
+    desk.compare_in_sim(&[&["ntfs3", "--study", "./cold.toml"], &disk[..]].concat())
+        .expect_code(0);
     let run = desk.last_run();
     let read = &run["trials"][0]["phases"][1];
     let figure = |name: &str| read[name].as_f64().expect("a figure");
@@ -333,7 +320,8 @@ fn the_trace_tells_what_each_phase_made_the_disk_do() {
     let Some(desk) = Desk::new().with_lab("sim, insight") else {
         return;
     };
-    compare(&desk, &["ext4", "--study", SMALL_STUDY, "--repeats", "1"]).expect_code(0);
+    desk.compare_in_sim(&["ext4", "--study", SMALL_STUDY, "--repeats", "1"])
+        .expect_code(0);
     let run = desk.last_run();
     let trial = &run["trials"][0];
     assert!(trial["insight"].is_object(), "{trial}");
@@ -372,7 +360,8 @@ fn a_log_that_was_filled_within_a_second_is_cleaned_again() {
         "1",
     ];
     let words = ["nilfs2", "--disk", "ssd-nvme-2024", "--seed", "1"];
-    compare(&desk, &[&words[..], &suite].concat()).expect_code(0);
+    desk.compare_in_sim(&[&words[..], &suite].concat())
+        .expect_code(0);
     assert_eq!(desk.last_run()["trials"][0]["outcome"], "done");
 }
 
@@ -394,7 +383,7 @@ fn a_guest_may_have_more_memory_than_its_set_up() {
             "--memory",
             memory,
         ];
-        compare(&desk, &words).expect_code(0);
+        desk.compare_in_sim(&words).expect_code(0);
         let facts = desk.last_run()["trials"][0]["facts"].clone();
         let wanted = memory.replace("GiB", " GiB");
         assert_eq!(facts["guest.memory"], Value::from(wanted), "{facts}");

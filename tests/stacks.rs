@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Desk, Ended, SMALL_STUDY, can_mount, skip};
+use crate::harness::{Desk, SMALL_STUDY, can_mount, skip};
 
 /// A stack of each layer, each way to spread over disks, and layers on layers.
 const STACKS: [&str; 13] = [
@@ -21,20 +21,6 @@ const STACKS: [&str; 13] = [
     "ext4/raid0x2/raid1x2/linear",
 ];
 
-fn compare(desk: &Desk, words: &[&str]) -> Ended {
-    let sim = ["--venue", "sim", "--images", "images", "--out", "out"];
-    let ended = desk.run(&[&["compare"], words, &sim].concat());
-    desk.expect_nothing_left();
-    ended
-}
-
-/// The trials of the last run: what belongs to plan and lab.
-fn exact(desk: &Desk) -> Vec<Value> {
-    let exported = desk.run(&["export", "last", "--format", "exact"]);
-    exported.expect_code(0);
-    serde_json::from_str(&exported.out).expect("JSON")
-}
-
 fn phase<'a>(trial: &'a Value, name: &str) -> &'a Value {
     let mut phases = trial["phases"].as_array().expect("phases").iter();
     phases.find(|it| it["name"] == name).expect("a phase")
@@ -51,14 +37,14 @@ fn every_layer_runs_in_virtual_time_and_leaves_the_same_records_twice() {
     };
     let desk = desk.unprivileged();
     let words = [&STACKS[..], &["--study", SMALL_STUDY, "--repeats", "1"]].concat();
-    compare(&desk, &words).expect_code(0);
-    let first = exact(&desk);
+    desk.compare_in_sim(&words).expect_code(0);
+    let first = desk.exact_trials();
     assert_eq!(first.len(), STACKS.len());
     for trial in &first {
         assert_eq!(trial["outcome"], "done", "{}", trial["subject"]);
     }
-    compare(&desk, &words).expect_code(0);
-    for (first, second) in first.iter().zip(&exact(&desk)) {
+    desk.compare_in_sim(&words).expect_code(0);
+    for (first, second) in first.iter().zip(&desk.exact_trials()) {
         assert_eq!(first, second, "{}", first["subject"]);
     }
 }
@@ -71,8 +57,9 @@ fn what_the_disks_of_a_stack_do_is_counted_over_all_of_them() {
     };
     let words = ["ext4", "ext4/raid0x2", "ext4/raid1x2", "ext4/raid1x3"];
     let study = ["--study", SMALL_STUDY, "--repeats", "1"];
-    compare(&desk, &[&words[..], &study].concat()).expect_code(0);
-    let trials = exact(&desk);
+    desk.compare_in_sim(&[&words[..], &study].concat())
+        .expect_code(0);
+    let trials = desk.exact_trials();
     let written = |trial: usize| number(&phase(&trials[trial], "write")["device"]["write_bytes"]);
     let traced =
         |trial: usize| number(&phase(&trials[trial], "write")["insight"]["writes"]["all"]["bytes"]);
@@ -111,8 +98,8 @@ fn a_linear_layer_takes_no_time() {
         "--repeats",
         "1",
     ];
-    compare(&desk, &words).expect_code(0);
-    let trials = exact(&desk);
+    desk.compare_in_sim(&words).expect_code(0);
+    let trials = desk.exact_trials();
     let elapsed = |trial: usize| number(&phase(&trials[trial], "write")["elapsed_ns"]) as f64;
     let ratio = elapsed(1) / elapsed(0);
     assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
@@ -128,8 +115,9 @@ fn an_array_loses_a_disk_is_rebuilt_and_has_everything() {
     std::fs::write(desk.path("failure.toml"), FAILURE).expect("the study");
     let words = ["ext4/raid1x2", "ext4/luks/raid5x3", "btrfs:raid1x2", "ext4"];
     let study = ["--study", "./failure.toml", "--repeats", "1"];
-    compare(&desk, &[&words[..], &study].concat()).expect_code(0);
-    let trials = exact(&desk);
+    desk.compare_in_sim(&[&words[..], &study].concat())
+        .expect_code(0);
+    let trials = desk.exact_trials();
     let outcome = |trial: usize, name: &str| {
         let phase = phase(&trials[trial], name);
         let text = |key: &str| phase[key].as_str().unwrap_or_default().to_owned();
@@ -162,7 +150,11 @@ fn an_array_loses_a_disk_is_rebuilt_and_has_everything() {
     for name in ["degraded", "rebuild"] {
         assert_eq!(outcome(2, name).1, "no disk has failed", "{name}");
     }
-    assert!(outcome(3, "scrub").1.contains("no scrub of its own"));
+    assert!(
+        outcome(3, "scrub")
+            .1
+            .contains("no array of md, and is not Btrfs")
+    );
 }
 
 /// The phases of a failure.

@@ -2,11 +2,14 @@
 
 use std::str::FromStr;
 
-use fslab_model::{Bytes, Failure, LayerKind, StackLayer};
+use fslab_model::{Bytes, Failure, LayerKind, StackLayer, did_you_mean, nearest_name};
 
 use crate::layers::{INTEGRITY, LINEAR, LUKS, LVM, RAID0, RAID1, RAID5, RAID6, RAID10, THIN};
 use crate::option_rule::{KeyRule, key_names, key_refusal};
 use crate::{CommandLine, KernelConfig, Tool};
+
+/// What lists the layers.
+pub(crate) const LIST_HINT: &str = "list them with fslab layer list";
 
 /// The placeholder of a number of sectors in commands that are shown before there is a disk.
 const SECTORS_WORD: &str = "SECTORS";
@@ -48,8 +51,26 @@ pub fn layers() -> &'static [&'static BlockLayer] {
 }
 
 /// The entry of a kind.
-pub fn layer(kind: LayerKind) -> &'static BlockLayer {
+pub(crate) fn layer(kind: LayerKind) -> &'static BlockLayer {
     LAYERS[kind as usize]
+}
+
+/// The entry of that name.
+///
+/// # Errors
+/// Bad input, with the most similar name as hint.
+pub fn find_layer(name: &str) -> Result<&'static BlockLayer, Failure> {
+    let kind: Option<LayerKind> = name.parse().ok();
+    kind.map(layer).ok_or_else(|| {
+        let nearest = nearest_layer(name);
+        let hint = nearest.map_or_else(|| LIST_HINT.to_owned(), did_you_mean);
+        Failure::bad_input(format!("the catalogue has no layer '{name}'")).hint(hint)
+    })
+}
+
+/// The name of the layer that `word` is most similar to; `None` if it is similar to none.
+pub(crate) fn nearest_layer(word: &str) -> Option<&'static str> {
+    nearest_name(word, LayerKind::ALL.iter().map(|&kind| kind.into()))
 }
 
 impl BlockLayer {

@@ -58,7 +58,7 @@ pub use facts::{FactDifference, FactsTable};
 pub use features::FeatureTable;
 pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
 pub use host::{GuestKernel, Host, Privilege, unreadable};
-pub use layer::{BlockLayer, layer, layers};
+pub use layer::{BlockLayer, find_layer, layers};
 pub use mkfs::Mkfs;
 pub use mkfs_defaults::{DefaultOption, DefaultsHistory, MkfsDefaults, has_defaults};
 pub use mount_call::MountCall;

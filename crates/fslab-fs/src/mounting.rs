@@ -254,7 +254,8 @@ pub(crate) fn pool_name(device: &str) -> String {
     format!("fslab-{}", base_name(device))
 }
 
-fn base_name(device: &str) -> &str {
+/// A device's name without its directory.
+pub(crate) fn base_name(device: &str) -> &str {
     let name = Path::new(device).file_name().and_then(|name| name.to_str());
     name.unwrap_or(device)
 }

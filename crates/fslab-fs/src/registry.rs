@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use fslab_model::{
-    Failure, LayerKind, ParseSubjectError, Protocol, Subject, did_you_mean, nearest_name,
-};
+use fslab_model::{Failure, ParseSubjectError, Protocol, Subject, did_you_mean, nearest_name};
 
 use crate::FileSystem;
 use crate::catalogue::{
@@ -12,6 +10,7 @@ use crate::catalogue::{
     HPFS, JFS, NILFS2, NTFS, NTFS_3G, NTFS3, REISER4, REISERFS_3_5, REISERFS_3_6, TMPFS, UDF,
     UFS_SOFT_UPDATES, UFS1, UFS2, XFS, ZFS,
 };
+use crate::layer::{LIST_HINT, nearest_layer};
 
 /// Sorted by name.
 static ENTRIES: &[&FileSystem] = &[
@@ -88,13 +87,12 @@ pub fn find(name: &str) -> Result<&'static FileSystem, Failure> {
 fn hint_for_unknown(name: &str, nearest: Option<&str>) -> String {
     if let Some((fs, layer)) = name.split_once('/').filter(|(fs, _)| find(fs).is_ok()) {
         let layer = layer.split('/').next().unwrap_or_default();
-        let kinds = LayerKind::ALL.iter().map(|&kind| <&str>::from(kind));
-        return match nearest_name(layer, kinds) {
-            Some(kind) => format!(
-                "'{layer}' is no layer; {}",
-                did_you_mean(format!("{fs}/{kind}"))
-            ),
-            None => format!("'{layer}' is no layer; list them with fslab layer list"),
+        return match nearest_layer(layer) {
+            Some(kind) => {
+                let meant = did_you_mean(format!("{fs}/{kind}"));
+                format!("'{layer}' is no layer; {meant}")
+            }
+            None => format!("'{layer}' is no layer; {LIST_HINT}"),
         };
     }
     if name.starts_with("/dev/") {

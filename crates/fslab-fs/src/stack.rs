@@ -10,11 +10,10 @@
 //!                          disk 2 --> luks --+
 //! ```
 
-use std::path::Path;
-
 use fslab_model::{Bytes, Failure, LayerKind, StackLayer, Subject};
 
 use crate::layer::{BlockLayer, LayerPlace, layer};
+use crate::mounting::base_name;
 use crate::probe::{missing_tools, not_in_lab};
 use crate::{CommandLine, GuestKernel, Host, Obstacle, Tool};
 
@@ -200,12 +199,6 @@ pub fn layer_tools(subject: &Subject) -> Vec<Tool> {
         }
     }
     tools
-}
-
-/// A device's name without its directory, in letters, digits and `_`.
-fn base_name(device: &str) -> &str {
-    let name = Path::new(device).file_name().and_then(|name| name.to_str());
-    name.unwrap_or("disk")
 }
 
 #[cfg(test)]

@@ -1,20 +1,15 @@
 //! An array of md by its files in sysfs (Documentation/admin-guide/md.rst).
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use fslab_model::{Failure, FailureKind};
-use fslab_sys::os::FileExt;
+use fslab_sys::ArrayMember;
 
 const BLOCK: &str = "/sys/class/block";
-/// Where the superblock of format 1.2 begins on a member, and the array's UUID in it (struct
-/// mdp_superblock_1).
-const SUPERBLOCK_AT: u64 = 4096;
-const MAGIC: [u8; 4] = 0xA92B_4EFC_u32.to_le_bytes();
-const UUID: std::ops::Range<usize> = 16..32;
 /// Attempts to remove a member that requests are still on their way to.
 const ATTEMPTS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(10);
@@ -162,9 +157,5 @@ fn array_below(device: &str) -> Option<String> {
 
 /// The UUID of the array that the device was made a member of.
 fn uuid_on(device: &Path) -> Option<[u8; 16]> {
-    let mut superblock = [0; UUID.end];
-    let file = File::open(device).ok()?;
-    file.read_exact_at(&mut superblock, SUPERBLOCK_AT).ok()?;
-    let is_one = superblock[..MAGIC.len()] == MAGIC;
-    is_one.then(|| superblock[UUID].try_into().ok())?
+    Some(ArrayMember::on(device).ok()??.array)
 }

@@ -188,7 +188,7 @@ fn wait_until(
 fn scrub_btrfs(root: &Path) -> Result<Done, RunError> {
     let is_btrfs = fslab_fs::recognise(root).is_ok_and(|it| it.fs_type == "btrfs");
     if !is_btrfs {
-        let reason = "it lies on no array of md, and has no scrub of its own";
+        let reason = "it lies on no array of md, and is not Btrfs: nothing scrubs it";
         return Err(RunError::Impossible(reason.to_owned()));
     }
     let place = root.display().to_string();

@@ -18,6 +18,7 @@
 )]
 
 mod abilities;
+mod array_member;
 mod calendar;
 mod call_operations;
 mod data_options;
@@ -59,6 +60,7 @@ pub use abilities::{
     Ability, AbilityRow, CLOCK_NAME, COUNTS_SWITCHES, Platform, QUEUE_ENGINE, QUEUE_REGISTERS,
     abilities, platform_facts,
 };
+pub use array_member::ArrayMember;
 pub use calendar::unix_seconds;
 pub use call_operations::{CallFile, DoneOperation, STAMP_BYTES, StoppedOperation};
 pub use data_options::{DataFileOptions, FileAdvice, OpenedSync, StreamUse};

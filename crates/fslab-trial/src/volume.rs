@@ -47,8 +47,6 @@ pub(crate) struct VolumeSpec {
 pub(crate) struct Volume {
     spec: VolumeSpec,
     /// The device of the file system, the topmost of the stack; of several, the first.
-    device: PathBuf,
-    /// The paths as text, for commands.
     device_text: String,
     mount_point_text: String,
     /// Before the pool: fields are dropped in order, and the pool's daemon serves the mount.
@@ -71,7 +69,6 @@ impl Volume {
         let stack = OpenStack::of(&spec.subject, &disks, spec.is_used);
         let device_text = stack.devices().first().cloned().unwrap_or_default();
         Self {
-            device: PathBuf::from(&device_text),
             device_text,
             stack,
             mount_point_text: spec.mount_point.display().to_string(),
@@ -99,7 +96,7 @@ impl Volume {
     /// Unsupported if the subject asks for another driver, which the kernel does not have.
     pub(crate) fn driver(&self) -> Result<Facts, Failure> {
         let file_system = self.spec.file_system;
-        let name = DeviceNumber::of(&self.device)
+        let name = DeviceNumber::of(self.device())
             .ok()
             .and_then(DeviceNumber::kernel_name);
         let Some(serving) = name.and_then(|name| file_system.driver.serving(&name)) else {
@@ -140,7 +137,7 @@ impl Volume {
     pub(crate) fn features(&self) -> Facts {
         let table = self.spec.file_system.mkfs.and_then(|mkfs| mkfs.features);
         let found = table.and_then(|table| {
-            let mut device = File::open(&self.device).ok()?;
+            let mut device = File::open(self.device()).ok()?;
             table.read(&mut device).ok()
         });
         let fact = found.map(|features| (FEATURES_FACT.to_owned(), features));
@@ -167,7 +164,7 @@ impl Volume {
 
     /// The device of the file system, the topmost of the stack; of several, the first.
     pub(crate) fn device(&self) -> &Path {
-        &self.device
+        Path::new(&self.device_text)
     }
 
     /// The disks.

@@ -27,11 +27,19 @@ use super::leased_resources::LeasedResources;
 
 /// Name of the mount point in the work directory.
 pub(crate) const MOUNT_POINT_NAME: &str = "mnt";
+/// Name of the image of the first disk.
+pub(crate) const IMAGE: &str = "disk.img";
+
 /// Name of the image in the work directory of a disk, counted from 0.
 pub(crate) fn image_name(disk: usize) -> String {
+    of_disk(IMAGE, disk)
+}
+
+/// The file of a disk, counted from 0, by that of the first: `disk.img`, `disk2.img`.
+pub(crate) fn of_disk(first: &str, disk: usize) -> String {
     match disk {
-        0 => "disk.img".to_owned(),
-        _ => format!("disk{}.img", disk + 1),
+        0 => first.to_owned(),
+        _ => first.replacen("disk", &format!("disk{}", disk + 1), 1),
     }
 }
 

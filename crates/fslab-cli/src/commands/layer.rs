@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Args, Subcommand};
 use fslab_fs::BlockLayer;
-use fslab_model::{Failure, LayerKind, Subject, did_you_mean, nearest_name};
+use fslab_model::Subject;
 use fslab_report::{Column, Table, TableCell};
 
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -90,23 +90,13 @@ fn subject_on(layer: &BlockLayer) -> String {
 }
 
 fn show(name: &str) -> Result<(), CommandError> {
-    let kind: LayerKind = name.parse().map_err(|_| unknown(name))?;
-    let layer = fslab_fs::layer(kind);
+    let layer = fslab_fs::find_layer(name)?;
     let subject: Subject = fslab_fs::parse_subject(&subject_on(layer))?;
     let plan = fslab_fs::find(subject.fs())?.plan(&subject)?;
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = write_layer(&mut text, layer, &subject, &plan.stack);
     screen::print(&text)
-}
-
-fn unknown(name: &str) -> Failure {
-    let names = LayerKind::ALL.iter().map(|&kind| <&str>::from(kind));
-    let hint = nearest_name(name, names).map_or_else(
-        || "list them with fslab layer list".to_owned(),
-        did_you_mean,
-    );
-    Failure::bad_input(format!("the catalogue has no layer '{name}'")).hint(hint)
 }
 
 fn write_layer(

@@ -187,8 +187,8 @@ fn fit_media(disk: &Profile, targets: FitTargets) -> Result<(FitAlternative, Pro
     Ok((alternative, disk))
 }
 
-/// The factor at which `excess`, which rises with it, is 0; the nearest end if there is none, whose
-/// residual tells.
+/// The factor at which `excess`, which rises with it, is 0. If there is none, it is the nearest
+/// end, and its residual shows that.
 fn bisect(excess: impl Fn(f64) -> Result<f64, Failure>) -> Result<f64, Failure> {
     let (mut low, mut high) = (-FACTOR_MOST.ln(), FACTOR_MOST.ln());
     for _ in 0..BISECTIONS {

@@ -51,7 +51,6 @@ fn make(place: &LayerPlace<'_>) -> Vec<CommandLine> {
     if let Some(sector) = place.value("sector") {
         format.extend(["--sector-size", sector]);
     }
-    // Formatting writes every sector once, by the journal unless told otherwise.
     let mode = match place.value("mode") {
         Some("bitmap") => Some("--integrity-bitmap-mode"),
         Some("direct") => Some("--integrity-no-journal"),

@@ -13,7 +13,7 @@ pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use network::{Network, Protocol};
 pub use network_mount::NetworkMount;
 pub use reservation::{Reservation, ReservationKind};
-pub use stack::{DISKS_MAX, DiskSpread, LayerKind, StackLayer};
+pub use stack::{DiskSpread, LayerKind, StackLayer};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
 pub use subject::Subject;
 pub use subject_error::ParseSubjectError;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::subject_error::ParseSubjectError;
 
 /// The most disks of a subject.
-pub const DISKS_MAX: u32 = 16;
+const DISKS_MAX: u32 = 16;
 /// Between the name of an array and the number of its members: `raid5x4`.
 const TIMES: char = 'x';
 
@@ -209,25 +209,23 @@ impl fmt::Display for DiskSpread {
     }
 }
 
-/// The product of the members of all layers and of the devices of the file system, if a subject may
-/// have as many disks.
-pub(super) fn disks_of(
-    subject: &str,
-    spread: Option<&DiskSpread>,
-    layers: &[StackLayer],
-) -> Result<u32, ParseSubjectError> {
+/// The disks of a subject: the product of the members of all layers and of the devices of the file
+/// system; `None` beyond any number.
+pub(super) fn disks_of(spread: Option<&DiskSpread>, layers: &[StackLayer]) -> Option<u32> {
+    let members = layers.iter().map(|layer| layer.members);
+    let mut factors = members.chain(spread.map(|spread| spread.devices));
+    factors.try_fold(1, u32::checked_mul)
+}
+
+/// Refuses as many disks as no subject has.
+pub(super) fn ensure_disks(subject: &str, disks: Option<u32>) -> Result<(), ParseSubjectError> {
     let refused = |problem: String| ParseSubjectError::Members {
         subject: subject.to_owned(),
         problem,
     };
-    let members = layers.iter().map(|layer| layer.members);
-    let mut factors = members.chain(spread.map(|spread| spread.devices));
-    let disks = factors
-        .try_fold(1_u32, u32::checked_mul)
-        .unwrap_or(u32::MAX);
     match disks {
-        0 => Err(refused("a file system has at least one disk".to_owned())),
-        1..=DISKS_MAX => Ok(disks),
+        Some(0) => Err(refused("a file system has at least one disk".to_owned())),
+        Some(1..=DISKS_MAX) => Ok(()),
         _ => Err(refused(format!("a subject has at most {DISKS_MAX} disks"))),
     }
 }

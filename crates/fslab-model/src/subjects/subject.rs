@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::stack::{DiskSpread, StackLayer, disks_of, parse_layers, split_layers};
+use super::stack::{DiskSpread, StackLayer, disks_of, ensure_disks, parse_layers, split_layers};
 use super::subject_error::ParseSubjectError;
 use crate::text::text_type::text_type;
 use crate::{Network, Stage};
@@ -117,17 +117,8 @@ impl Subject {
 
     /// The number of its disks.
     pub fn disks(&self) -> u32 {
-        let members = self.layers.iter().map(|layer| layer.members);
-        let devices = self.spread.as_ref().map_or(1, |spread| spread.devices);
-        devices * members.product::<u32>()
-    }
-
-    /// The same file system on a disk, without layers.
-    pub fn without_layers(&self) -> Self {
-        Self {
-            layers: Vec::new(),
-            ..self.clone()
-        }
+        // A subject beyond any number is refused when it is parsed.
+        disks_of(self.spread.as_ref(), &self.layers).unwrap_or(u32::MAX)
     }
 
     /// True if it is the name of a file system and nothing else.
@@ -310,7 +301,7 @@ impl FromStr for Subject {
             client: option_words(&client),
             export: option_words(&export),
         });
-        disks_of(whole, subject.spread.as_ref(), &layers)?;
+        ensure_disks(whole, disks_of(subject.spread.as_ref(), &layers))?;
         subject.layers = layers;
         Ok(subject)
     }
@@ -548,7 +539,6 @@ mod tests {
         let nested: Subject = "nfs:xfs/raid0x2/raid1x3/lvm".parse().expect("nested");
         assert_eq!(nested.disks(), 6);
         assert_eq!(nested.to_string(), "nfs:xfs/raid0x2/raid1x3/lvm");
-        assert_eq!(nested.without_layers().to_string(), "nfs:xfs");
     }
 
     #[test]

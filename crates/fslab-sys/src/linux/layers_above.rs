@@ -1,28 +1,21 @@
 //! Closes the mappings and arrays that lie on a device.
 //!
-//! Owns the ioctl of the device mapper that removes a mapping (linux/dm-ioctl.h), and what is read
-//! of the superblock of an array (drivers/md, struct mdp_superblock_1).
+//! Owns the ioctl of the device mapper that removes a mapping (linux/dm-ioctl.h).
 
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::status::check;
-use crate::DeviceNumber;
+use crate::{ArrayMember, DeviceNumber};
 
 const CONTROL: &str = "/dev/mapper/control";
 /// `_IOWR(0xfd, 4, struct dm_ioctl)`.
 const DM_DEV_REMOVE: libc::c_ulong = 0xC138_FD04;
 const NAME_BYTES: usize = 128;
-
-/// Where the superblock of format 1.2 begins on a member, its magic number, and the name in it.
-const SUPERBLOCK_AT: u64 = 4096;
-const MD_MAGIC: [u8; 4] = 0xA92B_4EFC_u32.to_le_bytes();
-const SET_NAME: std::ops::Range<usize> = 32..64;
 
 /// How long a device may stay busy after its last user has closed it.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -106,8 +99,8 @@ impl LayerAbove {
         }
         let state = sysfs.join("md/array_state");
         if state.exists() {
-            let name = array_name(Path::new("/dev").join(below).as_path())?;
-            let name = name.unwrap_or_else(|| holder.to_owned());
+            let member = ArrayMember::on(&Path::new("/dev").join(below))?;
+            let name = member.map_or_else(|| holder.to_owned(), |member| member.name);
             return Ok(Some(Self::Array { name, state }));
         }
         match sysfs.exists() {
@@ -161,24 +154,6 @@ fn number_of(device: &str) -> Option<DeviceNumber> {
     DeviceNumber::parse(fs::read_to_string(path).ok()?.trim())
 }
 
-/// The name in the superblock of the member `device`, without the host before its colon; `None`
-/// without a superblock.
-fn array_name(device: &Path) -> io::Result<Option<String>> {
-    let mut superblock = [0; SET_NAME.end];
-    File::open(device)?.read_exact_at(&mut superblock, SUPERBLOCK_AT)?;
-    Ok(name_in(&superblock))
-}
-
-fn name_in(superblock: &[u8; SET_NAME.end]) -> Option<String> {
-    if superblock[..MD_MAGIC.len()] != MD_MAGIC {
-        return None;
-    }
-    let name = String::from_utf8_lossy(&superblock[SET_NAME]);
-    let name = name.trim_end_matches('\0');
-    let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
-    Some(name.to_owned())
-}
-
 fn remove_mapping(name: &str) -> io::Result<()> {
     let mut request = DmIoctl {
         version: [4, 0, 0],
@@ -208,17 +183,6 @@ fn remove_mapping(name: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_name_of_an_array_is_read_without_its_host() {
-        let mut superblock = [0; SET_NAME.end];
-        assert_eq!(name_in(&superblock), None);
-        superblock[..4].copy_from_slice(&MD_MAGIC);
-        superblock[32..46].copy_from_slice(b"box:fslab_sd_1");
-        assert_eq!(name_in(&superblock).as_deref(), Some("fslab_sd_1"));
-        superblock[32..46].copy_from_slice(b"fslab_sd_1\0\0\0\0");
-        assert_eq!(name_in(&superblock).as_deref(), Some("fslab_sd_1"));
-    }
 
     #[test]
     fn a_device_without_holders_has_nothing_to_close() {

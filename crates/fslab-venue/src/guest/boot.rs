@@ -18,7 +18,8 @@ use super::pc_files::PcFiles;
 use super::pc_start::PcStart;
 use super::recording::{RECORDER, RECORDER_FILE};
 use super::settings::{GuestSettings, PcSettings, simulated_disk};
-use super::share::{EXCHANGE, IMAGE, PROGRAM, ROOT, Share, layer_name, of_disk, open_program};
+use super::share::{EXCHANGE, PROGRAM, ROOT, Share, layer_name, open_program};
+use crate::undo::image_name;
 
 /// Directory of a guest's memory file if it has room; a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -313,7 +314,7 @@ impl Guest {
             .map(|number| format!("lab_image={}", layer_name(number)));
         let disk = match &self.clock {
             Clock::Real { .. } if share.image().exists() => {
-                let images = (0..disks).map(|disk| (disk, of_disk(IMAGE, disk)));
+                let images = (0..disks).map(|disk| (disk, image_name(disk)));
                 let options = images.flat_map(|(disk, image)| {
                     [format!("ubd{disk}={image}"), format!("lab_forget={image}")]
                 });

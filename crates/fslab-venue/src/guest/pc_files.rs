@@ -10,7 +10,8 @@ use fslab_sys::os::symlink;
 
 use super::pc::{Table, TableFile};
 use super::settings::{GuestSettings, PcSettings, simulated_disk};
-use super::share::{EVENTS, EXCHANGE, IMAGE, MODEL, PROGRAM, ROOT, TRACE, layer_name};
+use super::share::{EVENTS, EXCHANGE, MODEL, PROGRAM, ROOT, TRACE, layer_name};
+use crate::undo::IMAGE;
 
 /// Room for the events of a trial, and for the trace of its disk; only what is written takes space.
 const EVENTS_BYTES: u64 = 1 << 30;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use fslab_model::{DiskQueue, SimulatedDisk};
 
 use super::pc::Emulator;
-use super::share::{IMAGE, MODEL, TRACE, of_disk};
+use super::share::{MODEL, TRACE};
+use crate::undo::{image_name, of_disk};
 
 /// The guest kernel of a venue.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ pub struct PcSettings {
 pub(super) fn simulated_disk(disk: &SimulatedDisk, number: usize) -> String {
     format!(
         "simdisk=model={MODEL},image={},trace={}{}",
-        of_disk(IMAGE, number),
+        image_name(number),
         of_disk(TRACE, number),
         queue_numbers(disk)
     )

@@ -32,6 +32,7 @@ use fslab_lab::Elf;
 use serde::{Deserialize, Serialize};
 
 use super::pc::{Table, TableEvents};
+use crate::undo::{IMAGE, image_name, of_disk};
 
 /// Exit status of the trial's process in the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -191,7 +192,7 @@ impl Share {
 
     /// The image of a disk, counted from 0.
     pub(crate) fn image_of(&self, disk: usize) -> PathBuf {
-        self.folder.join(of_disk(IMAGE, disk))
+        self.folder.join(image_name(disk))
     }
 
     pub(crate) fn model(&self) -> PathBuf {
@@ -273,16 +274,6 @@ const BOOT: &str = "boot";
 pub(super) const PROGRAM: &str = "fslab";
 /// A PC's initramfs.
 const INITRAMFS: &str = "initramfs";
-/// The disk.
-pub(super) const IMAGE: &str = "disk.img";
-/// The file of a disk, counted from 0, by that of the first: `disk.img`, `disk2.img`.
-pub(super) fn of_disk(first: &str, disk: usize) -> String {
-    match disk {
-        0 => first.to_owned(),
-        _ => first.replacen("disk", &format!("disk{}", disk + 1), 1),
-    }
-}
-
 /// Parameters of a simulated disk.
 pub(super) const MODEL: &str = "disk.model";
 /// Trace of a simulated disk.
