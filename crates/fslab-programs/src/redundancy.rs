@@ -18,8 +18,9 @@ use super::figures::{Account, synthetic_program};
 use super::locate;
 use super::md_array::MdArray;
 
-/// Synthetic duration of the null engine.
+/// Synthetic duration of the null engine, and the bytes of a job that moves data.
 const SYNTHETIC_NS: u64 = 1_000_000;
+const SYNTHETIC_BYTES: u64 = 1 << 20;
 /// How often the progress of an array is read.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -54,7 +55,7 @@ impl Job for FailDiskParameters {
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        run_timed(context, |array| {
+        run_timed(context, None, |array| {
             let Some(array) = array else {
                 return Err(no_array());
             };
@@ -77,7 +78,7 @@ impl Job for RebuildParameters {
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        run_timed(context, |array| {
+        run_timed(context, Some(SYNTHETIC_BYTES), |array| {
             let Some(array) = array else {
                 return Err(no_array());
             };
@@ -106,7 +107,7 @@ impl Job for ScrubParameters {
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        run_timed(context, |array| match array {
+        run_timed(context, Some(SYNTHETIC_BYTES), |array| match array {
             Some(array) => {
                 array.start_check()?;
                 wait_until(context, || array.is_idle())?;
@@ -144,12 +145,14 @@ fn no_array() -> RunError {
 }
 
 /// Runs and times `work` on the array below the directory of the phase, outside of the confinement.
+/// On the null engine it has the bytes `synthetic`.
 fn run_timed(
     context: &RunContext,
+    synthetic: Option<u64>,
     work: impl FnOnce(Option<MdArray>) -> Result<Done, RunError>,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
-        return Ok(synthetic_program(context.seed, 1, None, SYNTHETIC_NS).into());
+        return Ok(synthetic_program(context.seed, 1, synthetic, SYNTHETIC_NS).into());
     }
     context.outside(|| {
         let array = MdArray::below(&context.outer_path(&context.root));
